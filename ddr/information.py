@@ -1,0 +1,108 @@
+"""Entropy, mutual information and effective sample size."""
+
+import numpy as np
+from scipy.special import entr
+
+
+def _as_posteriors(p, name):
+    p = np.asarray(p, dtype=float)
+    if p.ndim not in (1, 2) or p.size == 0:
+        raise ValueError(f"{name} must be a non-empty vector or matrix, got shape {p.shape}")
+    if not np.all(p >= 0):  # also refuses NaN
+        raise ValueError(f"{name} must hold non-negative numbers, got a minimum of {p.min()}")
+    if not np.allclose(p.sum(axis=-1), 1.0, atol=1e-6):
+        raise ValueError(f"{name} must sum to 1 over the classes, got {p.sum(axis=-1).flat[0]:g}")
+    return p
+
+
+def entropy(p):
+    r"""Entropy in nats of one probability vector, or of each row of a matrix (paper, eq. 15).
+
+    Parameters
+    ----------
+    p : array-like of shape (m,) or (n, m)
+        Non-negative, each vector summing to one.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+
+    Notes
+    -----
+    .. math:: H(p) = -\sum_{i=1}^m p_i \ln p_i, \qquad 0 \ln 0 = 0
+
+    Examples
+    --------
+    >>> float(entropy([1.0, 0.0]))
+    0.0
+    >>> entropy([[0.5, 0.5], [0.9, 0.1]]).round(4)
+    array([0.6931, 0.3251])
+    """
+    return entr(_as_posteriors(p, "p")).sum(axis=-1)
+
+
+def mutual_information(posteriors, prior=None):
+    r"""Mutual information between rows and their predicted labels (paper, eq. 16).
+
+    Parameters
+    ----------
+    posteriors : array-like of shape (n, m)
+        Class probabilities of each row.
+    prior : array-like of shape (m,), default=None
+        The class prior; the mean posterior when not given. The paper leaves it undefined: with the
+        mean posterior the value lies between 0 and ln m, with another prior it can be negative.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    .. math:: \mathrm{MI} = H(\hat p_0) - \frac{1}{n}\sum_{t=1}^{n} H(\hat p_t)
+
+    Examples
+    --------
+    >>> round(mutual_information([[1.0, 0.0], [0.0, 1.0]]), 4)
+    0.6931
+    >>> round(mutual_information([[0.5, 0.5], [0.5, 0.5]]), 4)
+    0.0
+    """
+    posteriors = np.atleast_2d(_as_posteriors(posteriors, "posteriors"))
+    prior = posteriors.mean(axis=0) if prior is None else _as_posteriors(prior, "prior")
+    if prior.shape != posteriors.shape[1:]:
+        raise ValueError(
+            f"prior must have one entry for each of the {posteriors.shape[1]} classes, "
+            f"got shape {prior.shape}"
+        )
+    return float(entr(prior).sum() - entr(posteriors).sum(axis=1).mean())
+
+
+def effective_sample_size(weights):
+    r"""Kish's effective sample size of a set of weights.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n,)
+        Non-negative, not all zero.
+
+    Returns
+    -------
+    float
+        Between 1 (one row carries all) and n (equal weights).
+
+    Notes
+    -----
+    .. math:: \mathrm{ESS} = \frac{(\sum_i w_i)^2}{\sum_i w_i^2}
+
+    Examples
+    --------
+    >>> effective_sample_size([1.0, 1.0, 1.0, 1.0])
+    4.0
+    >>> effective_sample_size([1.0, 0.0, 0.0, 0.0])
+    1.0
+    """
+    weights = np.asarray(weights, dtype=float)
+    if not np.all(weights >= 0) or not np.any(weights > 0):
+        raise ValueError("weights must be non-negative and not all zero")
+    weights = weights / weights.max()  # so that tiny weights do not vanish when squared
+    return float(weights.sum() ** 2 / np.square(weights).sum())

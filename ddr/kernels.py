@@ -1,0 +1,310 @@
+"""Gaussian kernels at a few centres: distances, widths, centres, and row blocks.
+
+Everything here costs O(rows x centres): no array of rows x rows is ever built.
+"""
+
+import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.utils import check_random_state
+
+# A block of about a megabyte stays in a core's cache between its exponential and its product.
+_BLOCK_ELEMENTS = 2**17
+# Distances and kernel values are kept between passes up to this size, else recomputed.
+_CACHE_BYTES = 2**27
+
+
+def squared_distances(X, centers):
+    """Squared Euclidean distances between rows and centres.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    centers : ndarray of shape (b, d)
+
+    Returns
+    -------
+    ndarray of shape (n, b)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))
+    array([[ 0.],
+           [25.]])
+    """
+    # Moving the origin into the data keeps the expansion of the square accurate far from zero.
+    origin = centers.mean(axis=0)
+    X, centers = X - origin, centers - origin
+    distances = X @ (-2.0 * centers.T)
+    distances += np.einsum("ij,ij->i", X, X)[:, None]
+    distances += np.einsum("ij,ij->i", centers, centers)
+    return np.maximum(distances, 0.0, out=distances)
+
+
+def gaussian_kernel(X, centers, sigma):
+    r"""Gaussian kernel values, the basis functions of the ratio model (paper, eq. 10).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    centers : ndarray of shape (b, d)
+    sigma : float
+        Kernel width.
+
+    Returns
+    -------
+    ndarray of shape (n, b)
+
+    Notes
+    -----
+    .. math:: k(x, x_l) = \exp\left(-\frac{\lVert x - x_l\rVert^2}{2\sigma^2}\right)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaussian_kernel(np.array([[0.0], [1.0]]), np.array([[0.0]]), sigma=1.0).round(4).ravel()
+    array([1.    , 0.6065])
+    """
+    return _kernel_of(squared_distances(X, centers), sigma)
+
+
+def _kernel_of(distances, sigma, out=None):
+    out = np.multiply(distances, -0.5 / sigma**2, out=out)
+    return np.exp(out, out=out)
+
+
+def median_distance(X, max_rows=1000, random_state=0):
+    """Median Euclidean distance between distinct pairs of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    max_rows : int, default=1000
+        With more rows than this, a random subset of this size is used.
+    random_state : int, RandomState or None, default=0
+
+    Returns
+    -------
+    float
+        One when every distance is zero, so that the value can serve as a kernel width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> median_distance(np.array([[0.0], [1.0], [3.0]]))
+    2.0
+    """
+    if len(X) > max_rows:
+        X = X[check_random_state(random_state).permutation(len(X))[:max_rows]]
+    if len(X) < 2:
+        return 1.0
+    distances = pdist(X)
+    median = float(np.median(distances))
+    if median == 0.0 and np.any(distances > 0):
+        # More than half of the pairs coincide: the rest still tells the scale.
+        median = float(np.median(distances[distances > 0]))
+    return median or 1.0
+
+
+def group_equal_rows(X):
+    """Number the distinct rows in the order in which they first appear.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n,), int
+        Equal rows share a number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_equal_rows(np.array([[5.0], [1.0], [5.0]]))
+    array([0, 1, 0])
+    """
+    # Rows are compared through a 64-bit hash of their bytes; adding zero makes -0.0 equal 0.0.
+    multipliers = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) | 1
+    keys = np.empty(len(X), dtype=np.uint64)
+    for rows in row_blocks(len(X), X.shape[1]):
+        bits = (np.ascontiguousarray(X[rows], dtype=np.float64) + 0.0).view(np.uint64)
+        bits = bits ^ (bits >> np.uint64(32))  # round numbers have their digits in the upper half
+        keys[rows] = (bits * multipliers).sum(axis=1, dtype=np.uint64)
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse]
+
+
+def _distinct_rows(X, weight):
+    """First index and total weight of each distinct row of positive weight, in order."""
+    if weight is None or np.all(weight == 1):
+        groups = group_equal_rows(X)
+        _, first = np.unique(groups, return_index=True)
+        return np.arange(len(X)), groups, first, np.bincount(groups)
+    kept = np.flatnonzero(weight > 0)
+    groups = group_equal_rows(X[kept])
+    _, first = np.unique(groups, return_index=True)
+    return kept, groups, kept[first], np.bincount(groups, weights=weight[kept])
+
+
+def choose_centers(X, n_centers, weight=None, random_state=None):
+    """Draw kernel centres from rows, without replacement and in proportion to weight.
+
+    A weight means copies: weight 0 is a row that is not there, and weight 2 a row that stands
+    there twice; both give the same draw as the rows written out.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    n_centers : int
+        Upper limit; with fewer distinct rows, all of them are centres.
+    weight : ndarray of shape (n,), default=None
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    ndarray of shape (b, d), b <= n_centers
+        Distinct rows, in the order in which they first appear.
+
+    Notes
+    -----
+    An exponential race [1]_: each distinct row waits an exponential time with its weight as
+    rate, and the first ``n_centers`` to arrive are drawn.
+
+    References
+    ----------
+    .. [1] P. S. Efraimidis and P. G. Spirakis (2006). Weighted random sampling with a reservoir.
+       Information Processing Letters 97, 181-185.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(10.0)[:, None]
+    >>> choose_centers(X, 3, random_state=0).ravel()
+    array([4., 6., 9.])
+    >>> choose_centers(X, 3, weight=(X.ravel() < 2).astype(float), random_state=0).ravel()
+    array([0., 1.])
+    """
+    _, _, first, mass = _distinct_rows(X, weight)
+    if len(first) <= n_centers:
+        return X[first].copy()
+    arrival = check_random_state(random_state).standard_exponential(len(first)) / mass
+    return X[first[np.sort(np.argpartition(arrival, n_centers)[:n_centers])]]
+
+
+def assign_folds(X, n_folds, weight=None, random_state=None):
+    """Deal rows into folds so that equal rows share one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    n_folds : int
+    weight : ndarray of shape (n,), default=None
+        Rows of weight zero belong to no fold.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    ndarray of shape (n,), int
+        Fold of each row, -1 for rows of weight zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds = assign_folds(np.array([[0.0], [1.0], [0.0], [2.0]]), 2, random_state=0)
+    >>> bool(folds[0] == folds[2]), sorted(set(folds.tolist()))
+    (True, [0, 1])
+    """
+    kept, groups, first, _ = _distinct_rows(X, weight)
+    order = check_random_state(random_state).permutation(len(first))
+    folds = np.full(len(X), -1)
+    folds[kept] = (order % n_folds)[groups]
+    return folds
+
+
+def row_blocks(n_rows, n_columns):
+    """Slices that cover the rows in blocks of about a megabyte.
+
+    Examples
+    --------
+    >>> [(s.start, s.stop) for s in row_blocks(5, 2**16)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    size = max(1, _BLOCK_ELEMENTS // max(n_columns, 1))
+    return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
+
+
+class KernelBlocks:
+    """Kernel values of many rows at few centres, by row blocks, for one width after another.
+
+    Squared distances serve all widths. They, and the kernel values of the latest width, are kept
+    while they fit a fixed budget and recomputed otherwise, so memory stays bounded for any number
+    of rows. A width that is the previous one divided by the square root of two costs no
+    exponential: its kernel is the square of the last.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    centers : ndarray of shape (b, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> blocks = KernelBlocks(np.array([[0.0], [1.0]]), np.array([[0.0]]))
+    >>> [(rows.start, K.ravel().round(4).tolist()) for rows, K in blocks.at(1.0)]
+    [(0, [1.0, 0.6065])]
+    """
+
+    def __init__(self, X, centers):
+        self.X, self.centers = X, centers
+        self.slices = row_blocks(len(X), len(centers))
+        self.cached = 8 * len(X) * len(centers) <= _CACHE_BYTES
+        self._distances = None
+        self._kernels, self._sigma = None, None
+
+    def at(self, sigma):
+        """Yield ``(rows, K)`` for each block; treat ``K`` as read-only."""
+        if not self.cached:
+            return self._fresh(sigma)
+        if self._distances is None:
+            self._distances = [
+                squared_distances(self.X[rows], self.centers) for rows in self.slices
+            ]
+        if sigma != self._sigma:
+            self._update(sigma)
+        return zip(self.slices, self._kernels, strict=True)
+
+    def _fresh(self, sigma):
+        for rows in self.slices:
+            distances = squared_distances(self.X[rows], self.centers)
+            yield rows, _kernel_of(distances, sigma, out=distances)
+
+    def _update(self, sigma):
+        if self._kernels is None:
+            self._kernels = [np.empty_like(D) for D in self._distances]
+        halves = self._sigma is not None and abs(2 * sigma**2 / self._sigma**2 - 1) < 1e-12
+        for D, K in zip(self._distances, self._kernels, strict=True):
+            if halves:
+                np.multiply(K, K, out=K)
+            else:
+                _kernel_of(D, sigma, out=K)
+        self._sigma = sigma
+
+    def product(self, coefficients, sigma):
+        """Kernel values times coefficients, all rows.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (b,)
+        sigma : float
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        out = np.empty(len(self.X))
+        for rows, K in self.at(sigma):
+            out[rows] = K @ coefficients
+        return out
