@@ -1,0 +1,249 @@
+"""The two-class, four-cluster mixture of the paper (Table 1), with every density in closed form.
+
+Both the priors and the class-conditional densities differ between training and test, so the
+posterior p(y|x) differs too: the data break the assumption of covariate shift on purpose.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ddr.seeding import generator
+
+CLASSES = np.array([1, 2])
+#: Centres of the clusters: ``MEANS[c, k]`` is cluster ``k`` of class ``CLASSES[c]``.
+MEANS = np.array([[[1.0, 5.0], [4.0, 5.0]], [[1.0, 1.0], [4.0, 1.0]]])
+_DOMAINS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class FourClusters:
+    r"""Two classes of two unit Gaussians each, mixed differently in training and in test.
+
+    Parameters
+    ----------
+    train_priors, test_priors : pair of float
+        P(class 1), P(class 2) in each domain; positive, summing to one.
+    train_mixing, test_mixing : pair of pairs of float
+        Row c holds the shares of the left cluster (first coordinate 1) and of the right one (4)
+        within class c; non-negative, each row summing to one.
+
+    Notes
+    -----
+    Class 1 lies at (1, 5) and (4, 5), class 2 at (1, 1) and (4, 1), all with covariance I:
+
+    .. math:: p(x, y = c) = P(c) \sum_{k=1}^{2} \rho_{ck}\, \mathcal N(x;\, \mu_{ck}, I).
+
+    The defaults are those of Table 1 of the paper.
+
+    Examples
+    --------
+    >>> mixture = FourClusters()
+    >>> X, y = mixture.sample(200, domain="train", random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((200, 2), [1, 2])
+    >>> mixture.prior_ratio([1, 2])
+    array([1.2, 0.8])
+    """
+
+    train_priors: tuple = (0.5, 0.5)
+    test_priors: tuple = (0.6, 0.4)
+    train_mixing: tuple = ((0.9, 0.1), (0.1, 0.9))
+    test_mixing: tuple = ((0.5, 0.5), (0.5, 0.5))
+
+    def __post_init__(self):
+        for domain in _DOMAINS:
+            _check_simplex(
+                f"{domain}_priors", getattr(self, f"{domain}_priors"), (2,), positive=True
+            )
+            _check_simplex(f"{domain}_mixing", getattr(self, f"{domain}_mixing"), (2, 2))
+
+    def sample(self, n, domain="train", random_state=None):
+        """Draw labelled points.
+
+        Parameters
+        ----------
+        n : int
+            Number of points.
+        domain : {"train", "test"}
+            Which of the two distributions.
+        random_state : None, int, SeedSequence, Generator or RandomState
+            The source of randomness; the same seed gives the same points.
+
+        Returns
+        -------
+        X : array of shape (n, 2)
+        y : int array of shape (n,)
+            1 or 2, drawn with the domain's priors.
+        """
+        if n < 0 or n != int(n):
+            raise ValueError(f"n must be a non-negative integer, got {n!r}")
+        priors, mixing = self._of(domain)
+        rng = generator(random_state)
+        row = (rng.random(int(n)) >= priors[0]).astype(int)
+        cluster = (rng.random(int(n)) >= mixing[row, 0]).astype(int)
+        return MEANS[row, cluster] + rng.standard_normal((int(n), 2)), CLASSES[row]
+
+    def density(self, X, domain="train"):
+        """Marginal density p(x) of a domain.
+
+        Parameters
+        ----------
+        X : array of shape (n, 2)
+        domain : {"train", "test"}
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return np.exp(logsumexp(self._log_joint(X, domain), axis=1))
+
+    def class_density(self, X, y, domain="train"):
+        """Class-conditional density p(x | y) of a domain.
+
+        Parameters
+        ----------
+        X : array of shape (n, 2)
+        y : int or array of shape (n,)
+            The class, 1 or 2, for all points or for each of them.
+        domain : {"train", "test"}
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return np.exp(_pick(self._log_class_density(X, domain), y))
+
+    def marginal_ratio(self, X):
+        """Return p_test(x) / p_train(x), the weight of conventional covariate-shift methods.
+
+        Parameters
+        ----------
+        X : array of shape (n, 2)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        test, train = (
+            logsumexp(self._log_joint(X, domain), axis=1) for domain in ("test", "train")
+        )
+        return np.exp(test - train)
+
+    def class_ratio(self, X, y):
+        """Return beta = p_test(x | y) / p_train(x | y), the first factor of Equation (8).
+
+        Parameters
+        ----------
+        X : array of shape (n, 2)
+        y : int or array of shape (n,)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        difference = self._log_class_density(X, "test") - self._log_class_density(X, "train")
+        return np.exp(_pick(difference, y))
+
+    def prior_ratio(self, y):
+        """Return gamma = P_test(y) / P_train(y), the second factor of Equation (8).
+
+        Parameters
+        ----------
+        y : int or array of shape (n,)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        ratio = np.asarray(self.test_priors, float) / np.asarray(self.train_priors, float)
+        return ratio[_row_of(y)]
+
+    def joint_ratio(self, X, y):
+        """Return w = p_test(x, y) / p_train(x, y) of Equation (5): class ratio times prior ratio.
+
+        Parameters
+        ----------
+        X : array of shape (n, 2)
+        y : int or array of shape (n,)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return self.class_ratio(X, y) * self.prior_ratio(y)
+
+    def posterior(self, X, domain="test"):
+        """Bayes posterior P(y | x) of a domain.
+
+        Parameters
+        ----------
+        X : array of shape (n, 2)
+        domain : {"train", "test"}
+
+        Returns
+        -------
+        array of shape (n, 2)
+            Columns for class 1 and class 2; rows sum to one.
+        """
+        log_joint = self._log_joint(X, domain)
+        return np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
+
+    def bayes_predict(self, X, domain="test"):
+        """Most probable class of each point in a domain: no classifier does better on average.
+
+        Parameters
+        ----------
+        X : array of shape (n, 2)
+        domain : {"train", "test"}
+
+        Returns
+        -------
+        int array of shape (n,)
+        """
+        return CLASSES[self._log_joint(X, domain).argmax(axis=1)]
+
+    def _of(self, domain):
+        if domain not in _DOMAINS:
+            raise ValueError(f"domain must be 'train' or 'test', got {domain!r}")
+        return tuple(
+            np.asarray(getattr(self, f"{domain}_{part}"), float) for part in ("priors", "mixing")
+        )
+
+    def _log_class_density(self, X, domain):
+        _, mixing = self._of(domain)
+        X = np.asarray(X, dtype=float)
+        if X.ndim != 2 or X.shape[1] != 2:
+            raise ValueError(f"X must have shape (n, 2), got {X.shape}")
+        squared = ((X[:, None, None, :] - MEANS) ** 2).sum(axis=-1)
+        # Far from every cluster exp() underflows; in logarithms the ratios stay exact there.
+        return logsumexp(-squared / 2, b=mixing, axis=2) - np.log(2 * np.pi)
+
+    def _log_joint(self, X, domain):
+        return self._log_class_density(X, domain) + np.log(self._of(domain)[0])
+
+
+def _check_simplex(name, values, shape, positive=False):
+    array = np.asarray(values, dtype=float)
+    low_enough = (array > 0).all() if positive else (array >= 0).all()
+    if array.shape != shape or not low_enough or not np.allclose(array.sum(axis=-1), 1):
+        kind = "positive" if positive else "non-negative"
+        raise ValueError(
+            f"{name} must be {kind} numbers of shape {shape} that sum to one along the last axis, "
+            f"got {values!r}"
+        )
+
+
+def _row_of(y):
+    y = np.asarray(y)
+    if not np.isin(y, CLASSES).all():
+        raise ValueError(f"y must hold the classes 1 and 2 only, got {np.unique(y).tolist()}")
+    return np.asarray(y, dtype=int) - 1
+
+
+def _pick(columns, y):
+    row = _row_of(y)
+    if row.ndim and len(row) != len(columns):
+        raise ValueError(f"X and y must have the same length, got {len(columns)} and {len(row)}")
+    return columns[:, row] if row.ndim == 0 else columns[np.arange(len(columns)), row]
