@@ -1,0 +1,447 @@
+"""What the paper prints, as data, and the verdict on each printed value.
+
+The printed numbers live in ``book/paper_values.yml`` and nowhere else. :func:`values` reads them,
+:func:`compare` sets the runs of one experiment beside them, :func:`summary` counts the verdicts.
+The t-tests behind bold type are in :mod:`ddr.significance`, the tables that people read in
+:mod:`ddr.tables`.
+"""
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+from scipy import stats
+
+__all__ = [
+    "BOOK",
+    "EXPERIMENTS",
+    "VERDICTS",
+    "compare",
+    "compare_all",
+    "delta_interval",
+    "ledger",
+    "ours",
+    "summary",
+    "values",
+    "verdict",
+]
+
+BOOK = Path(__file__).resolve().parents[1] / "book"
+EXPERIMENTS = ("synthetic", "biased", "cross")
+
+#: The letters, best first, with the words that stand beside them in every table.
+VERDICTS = {
+    "R3": "value agrees",
+    "R2": "within one printed sd, same order",
+    "R1": "same order of methods",
+    "R0": "differs",
+    "not judged": "the order needs a method that was not run",
+    "not run": "no run stored",
+}
+
+#: |delta| that R3 still allows: two points of accuracy.
+VALUE_TOLERANCE = 0.02
+#: Printed means nearer than half a point count as tied: either order of ours is then accepted.
+TIE = 0.005
+
+_CELL = re.compile(r"(?P<mark>\*{0,2})(?P<mean>\d\.\d+) ± (?P<sd>\d\.\d+)(?P=mark)")
+_TYPEFACE = {"": "plain", "*": "italic", "**": "bold"}
+
+
+def ledger(path=None):
+    """Read the ledger of printed values as it stands in the file.
+
+    Parameters
+    ----------
+    path : path-like, optional
+        Another ledger than ``book/paper_values.yml``.
+
+    Returns
+    -------
+    dict
+        ``runs`` (int) and ``tables`` (experiment name to its number, label, columns, rows...).
+
+    Examples
+    --------
+    >>> ledger()["tables"]["biased"]["label"]
+    'tab:DigitsRecognition'
+    """
+    path = Path(path or BOOK / "paper_values.yml")
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"path must be a ledger of printed values, got {path}: there is no such file; "
+            "the ledger belongs to the repository, not to an installed wheel"
+        )
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def parse_cell(text):
+    """Split one printed cell into mean, sd and typeface.
+
+    Parameters
+    ----------
+    text : str
+        For example ``"**0.9717 ± 0.0060**"``.
+
+    Returns
+    -------
+    tuple
+        ``(mean, sd, typeface)``, typeface one of ``"bold"``, ``"italic"``, ``"plain"``.
+
+    Examples
+    --------
+    >>> parse_cell("**0.9717 ± 0.0060**")
+    (0.9717, 0.006, 'bold')
+    """
+    match = _CELL.fullmatch(text)
+    if match is None:
+        raise ValueError(f"text must look like '**0.9717 ± 0.0060**', got {text!r}")
+    return float(match["mean"]), float(match["sd"]), _TYPEFACE[match["mark"]]
+
+
+def values(experiment=None, path=None):
+    """Return the printed values as a tidy table, one row per cell.
+
+    Parameters
+    ----------
+    experiment : {"synthetic", "biased", "cross"}, optional
+        Only this table.
+    path : path-like, optional
+        Another ledger than ``book/paper_values.yml``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns experiment, table, label, place, case, method, mean, sd, n, typeface, reference.
+
+    Examples
+    --------
+    >>> printed = values()
+    >>> len(printed), printed.groupby("experiment", sort=False).size().tolist()
+    (124, [24, 40, 60])
+    """
+    content = ledger(path)
+    rows = []
+    for name, table in content["tables"].items():
+        for case, cells in table["rows"].items():
+            if len(cells) != len(table["columns"]):
+                raise ValueError(
+                    f"row {case!r} of {name!r} must have {len(table['columns'])} cells, "
+                    f"got {len(cells)}"
+                )
+            for method, cell in zip(table["columns"], cells, strict=True):
+                rows.append((name, table, str(case), method, *parse_cell(cell)))
+    printed = pd.DataFrame(
+        {
+            "experiment": [r[0] for r in rows],
+            "table": [r[1]["number"] for r in rows],
+            "label": [r[1]["label"] for r in rows],
+            "place": [r[1]["place"] for r in rows],
+            "case": [r[2] for r in rows],
+            "method": [r[3] for r in rows],
+            "mean": [r[4] for r in rows],
+            "sd": [r[5] for r in rows],
+            "n": content["runs"],
+            "typeface": [r[6] for r in rows],
+            "reference": [r[3] == r[1]["reference"] for r in rows],
+        }
+    )
+    if experiment is None:
+        return printed
+    _check_experiment(experiment, printed["experiment"].unique())
+    return printed[printed["experiment"] == experiment].reset_index(drop=True)
+
+
+def _check_experiment(experiment, allowed=EXPERIMENTS):
+    if experiment not in allowed:
+        raise ValueError(f"experiment must be one of {', '.join(allowed)}, got {experiment!r}")
+
+
+def ours(results, experiment, protocol):
+    """Select the runs of one experiment and protocol that have an accuracy.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs with columns experiment, protocol, case, method, seed, accuracy.
+    experiment : {"synthetic", "biased", "cross"}
+        Which table.
+    protocol : str
+        Which protocol, for example ``"matched"``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The selected rows, case as text. Runs whose accuracy is NaN are left out.
+    """
+    needed = {"experiment", "protocol", "case", "method", "seed", "accuracy"}
+    missing = sorted(needed - set(results.columns))
+    if missing:
+        raise ValueError(f"results must have the columns {sorted(needed)}, missing {missing}")
+    _check_experiment(experiment)
+    chosen = results[(results["experiment"] == experiment) & (results["protocol"] == protocol)]
+    chosen = chosen.assign(case=chosen["case"].astype(str)).dropna(subset=["accuracy"])
+    keys = ["case", "method", "seed"]
+    if chosen.duplicated(keys).any():
+        first = chosen.loc[chosen.duplicated(keys), keys].iloc[0].to_dict()
+        raise ValueError(f"results must hold each run once, got {first} of {experiment!r} twice")
+    return chosen
+
+
+def delta_interval(mean_ours, sd_ours, n_ours, mean_paper, sd_paper, n_paper=30, level=0.95):
+    r"""Interval of the difference of two means when only mean, sd and n are known.
+
+    Parameters
+    ----------
+    mean_ours, sd_ours : float
+        Mean and sample standard deviation (``ddof=1``) of our runs.
+    n_ours : int
+        How many runs of ours.
+    mean_paper, sd_paper : float
+        The printed pair.
+    n_paper : int, default=30
+        How many runs the paper averaged.
+    level : float, default=0.95
+        Coverage.
+
+    Returns
+    -------
+    tuple of float
+        ``(low, high)`` for ours minus paper; ``(nan, nan)`` with fewer than two runs of ours.
+
+    Notes
+    -----
+    Welch: :math:`\Delta \pm t_{\nu}\sqrt{s_o^2/n_o + s_p^2/n_p}` with the Welch-Satterthwaite
+    :math:`\nu`. The paper does not say whether its sd divides by n or by n - 1: for n = 30 the
+    interval changes by less than 2 %. The paper's runs and ours are independent, so nothing can
+    be paired here.
+
+    Examples
+    --------
+    >>> low, high = delta_interval(0.9720, 0.0060, 30, 0.9717, 0.0060)
+    >>> round(low, 4), round(high, 4)
+    (-0.0028, 0.0034)
+    """
+    if n_ours < 2 or not np.isfinite(sd_ours):
+        return np.nan, np.nan
+    delta = mean_ours - mean_paper
+    part_ours, part_paper = sd_ours**2 / n_ours, sd_paper**2 / n_paper
+    if part_ours + part_paper == 0:
+        return delta, delta
+    degrees = (part_ours + part_paper) ** 2 / (
+        part_ours**2 / (n_ours - 1) + part_paper**2 / (n_paper - 1)
+    )
+    half = float(stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(part_ours + part_paper))
+    return delta - half, delta + half
+
+
+def same_order(printed, measured, tie=TIE):
+    """Say whether measured means stand in the printed order.
+
+    Parameters
+    ----------
+    printed : dict
+        Method to printed mean.
+    measured : dict
+        Method to our mean; a missing or NaN method makes the order unknown.
+    tie : float, default=0.005
+        Printed means that differ by less than this are tied, and then either order is accepted.
+
+    Returns
+    -------
+    bool or None
+        None when a method of the row was not run.
+
+    Notes
+    -----
+    The order is judged by pairs: each pair that is apart in print must be strictly in the same
+    order in ours. Equal means of ours do not confirm a printed difference.
+
+    Examples
+    --------
+    >>> same_order({"a": 0.70, "b": 0.80}, {"a": 0.75, "b": 0.76})
+    True
+    >>> same_order({"a": 0.700, "b": 0.704}, {"a": 0.75, "b": 0.60})
+    True
+    """
+    if any(np.isnan(measured.get(method, np.nan)) for method in printed):
+        return None
+    for first, second in combinations(printed, 2):
+        gap = printed[first] - printed[second]
+        # Printed means have four digits: without rounding, .9633 - .9583 would miss the .005.
+        if round(abs(gap), 6) >= tie and (measured[first] - measured[second]) * gap <= 0:
+            return False
+    return True
+
+
+def verdict(delta, low, high, paper_sd, order):
+    """Judge one value.
+
+    Parameters
+    ----------
+    delta : float
+        Ours minus paper; NaN when nothing was run.
+    low, high : float
+        Its 95 % interval; NaN when there is none (a single run).
+    paper_sd : float
+        The printed standard deviation.
+    order : bool or None
+        Result of :func:`same_order`.
+
+    Returns
+    -------
+    str
+        A key of :data:`VERDICTS`.
+
+    Notes
+    -----
+    R3: 0 lies in the interval and abs(delta) is at most 2 points. R2: abs(delta) is at most one
+    printed sd and the order is the same. R1: the order is the same. R0: none of these. Without an
+    interval R3 cannot be given.
+
+    Examples
+    --------
+    >>> verdict(0.001, -0.002, 0.004, 0.006, True), verdict(0.05, 0.04, 0.06, 0.006, True)
+    ('R3', 'R1')
+    """
+    if np.isnan(delta):
+        return "not run"
+    if low <= 0 <= high and abs(delta) <= VALUE_TOLERANCE:
+        return "R3"
+    if order is None:
+        return "not judged"
+    if not order:
+        return "R0"
+    return "R2" if abs(delta) <= paper_sd else "R1"
+
+
+def _judge_row(printed, measured):
+    """Add delta, interval, order and verdict to the cells of one case."""
+    paper_means = dict(zip(printed["method"], printed["mean"], strict=True))
+    our_means = {m: measured["mean"].get(m, np.nan) for m in paper_means}
+    rivals = printed.loc[~printed["reference"], "method"]
+    rows = []
+    for cell in printed.itertuples():
+        judged = list(paper_means) if cell.reference else list(rivals)
+        order = same_order({m: paper_means[m] for m in judged}, our_means)
+        mean, sd = our_means[cell.method], measured["sd"].get(cell.method, np.nan)
+        n = int(measured["n"].get(cell.method, 0))
+        low, high = delta_interval(mean, sd, n, cell.mean, cell.sd, cell.n)
+        delta = mean - cell.mean
+        rows.append(
+            {
+                "case": cell.case,
+                "method": cell.method,
+                "paper_mean": cell.mean,
+                "paper_sd": cell.sd,
+                "paper_typeface": cell.typeface,
+                "mean": mean,
+                "sd": sd,
+                "n": n,
+                "delta": delta,
+                "low": low,
+                "high": high,
+                "same_order": order,
+                "verdict": verdict(delta, low, high, cell.sd, order),
+            }
+        )
+    return rows
+
+
+def compare(results, experiment, protocol="matched", path=None):
+    """Set our runs of one experiment beside the printed table.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs with columns experiment, protocol, case, method, seed, accuracy.
+    experiment : {"synthetic", "biased", "cross"}
+        Which table.
+    protocol : str, default="matched"
+        Which protocol's runs.
+    path : path-like, optional
+        Another ledger than ``book/paper_values.yml``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per printed value: experiment, protocol, case, method, paper_mean, paper_sd,
+        paper_typeface, mean, sd, n, delta, low, high, same_order, verdict, note. Methods that
+        the paper does not print are not part of it.
+
+    Notes
+    -----
+    delta is ours minus paper, ``low`` and ``high`` its interval (:func:`delta_interval`), the
+    verdict that of :func:`verdict`. The order is that of the compared methods; a cell of the
+    reference column (Oracle) is judged by the order of the whole row.
+    """
+    printed = values(experiment, path)
+    runs = ours(results, experiment, protocol)
+    grouped = runs.groupby(["case", "method"])["accuracy"]
+    measured = grouped.agg(mean="mean", sd="std", n="count")
+    empty = measured.iloc[:0].droplevel("case")
+    present = set(measured.index.get_level_values("case"))
+    rows = []
+    for case, cells in printed.groupby("case", sort=False):
+        rows += _judge_row(cells, measured.loc[case] if case in present else empty)
+    table = pd.DataFrame(rows)
+    table.insert(0, "protocol", protocol)
+    table.insert(0, "experiment", experiment)
+    table["note"] = [_note(n, printed["n"].iloc[0]) for n in table["n"]]
+    return table
+
+
+def _note(n, expected):
+    if n in (0, expected):
+        return ""
+    if n == 1:
+        return "one run: no interval"
+    return f"{n} runs, the paper has {expected}"
+
+
+def compare_all(results, protocol="matched", path=None):
+    """Compare all three tables, one below the other.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    protocol : str, default="matched"
+        Which protocol's runs.
+    path : path-like, optional
+        Another ledger than ``book/paper_values.yml``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As :func:`compare`, 124 rows.
+    """
+    parts = [compare(results, experiment, protocol, path) for experiment in EXPERIMENTS]
+    return pd.concat(parts, ignore_index=True)
+
+
+def summary(comparison):
+    """Count the verdicts in one line.
+
+    Parameters
+    ----------
+    comparison : pandas.DataFrame
+        From :func:`compare` or :func:`compare_all`.
+
+    Returns
+    -------
+    str
+        For example ``"24 values: 20 R3, 3 R2, 1 R1, 0 R0"``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> summary(pd.DataFrame({"verdict": ["R3", "R3", "R0", "not run"]}))
+    '4 values: 2 R3, 0 R2, 0 R1, 1 R0, 1 not run'
+    """
+    counts = comparison["verdict"].value_counts()
+    shown = [f"{counts.get(v, 0)} {v}" for v in VERDICTS if v.startswith("R") or v in counts]
+    return f"{len(comparison)} values: {', '.join(shown)}"

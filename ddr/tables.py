@@ -1,0 +1,194 @@
+"""Tables that people read: paper beside ours, in words and letters, as Markdown or HTML.
+
+Every table here is a DataFrame of text in which emphasis is written the Markdown way
+(``**bold**``, ``*italic*``). :func:`markdown` and :func:`html` print it.
+"""
+
+import html as _html
+import re
+
+import numpy as np
+import pandas as pd
+
+from ddr.paper import VERDICTS, compare, ledger
+from ddr.significance import typefaces
+
+__all__ = ["beside", "html", "markdown", "mean_sd", "wide"]
+
+_MARK = {"bold": "**", "italic": "*", "plain": ""}
+
+
+def mean_sd(mean, sd, typeface="plain"):
+    """Print a mean and its sd with the paper's four digits.
+
+    Parameters
+    ----------
+    mean, sd : float
+        NaN sd (a single run) is left out; NaN mean gives a dash.
+    typeface : {"plain", "italic", "bold"}
+        Emphasis.
+
+    Returns
+    -------
+    str
+        For example ``"**0.9717 ± 0.0060**"``.
+
+    Examples
+    --------
+    >>> mean_sd(0.9717, 0.006, "bold"), mean_sd(0.5, float("nan")), mean_sd(float("nan"), 0)
+    ('**0.9717 ± 0.0060**', '0.5000', '–')
+    """
+    if np.isnan(mean):
+        return "–"
+    text = f"{mean:.4f}" if np.isnan(sd) else f"{mean:.4f} ± {sd:.4f}"
+    return f"{_MARK[typeface]}{text}{_MARK[typeface]}"
+
+
+def beside(results, experiment, protocol="matched"):
+    """Paper beside ours, one row per printed value.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    experiment : {"synthetic", "biased", "cross"}
+        Which table.
+    protocol : str, default="matched"
+        Which protocol's runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Text columns: case, method, Paper, Ours, Runs, Δ, 95 % interval of Δ, Verdict. Bold and
+        italic in Ours follow the paper's rule on our runs (:func:`ddr.significance.typefaces`).
+    """
+    compared = compare(results, experiment, protocol)
+    marks = typefaces(results, experiment, protocol)
+    rows = [
+        {
+            ledger()["tables"][experiment]["case_name"]: cell.case,
+            "Method": cell.method,
+            "Paper": mean_sd(cell.paper_mean, cell.paper_sd, cell.paper_typeface),
+            "Ours": mean_sd(cell.mean, cell.sd, marks.get((cell.case, cell.method), "plain")),
+            "Runs": str(cell.n),
+            "Δ": _signed(cell.delta),
+            "95 % interval of Δ": _interval(cell),
+            "Verdict": f"{cell.verdict}: {VERDICTS[cell.verdict]}",
+        }
+        for cell in compared.itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _signed(number):
+    # A true minus sign: screen readers and line breaks treat the hyphen differently.
+    return "–" if np.isnan(number) else f"{number:+.4f}".replace("-", "−")
+
+
+def _interval(cell):
+    if np.isnan(cell.low):
+        return cell.note or "–"
+    return f"{_signed(cell.low)} to {_signed(cell.high)}"
+
+
+def wide(results, experiment, protocol="matched"):
+    """Our table in the paper's layout: one row per case, one column per method.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    experiment : {"synthetic", "biased", "cross"}
+        Which table.
+    protocol : str, default="matched"
+        Which protocol's runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Text cells such as ``"**0.9717 ± 0.0060** (R3)"``: our mean ± sd, emphasis by the paper's
+        rule on our runs, the verdict's letter. Only the columns that the paper prints.
+    """
+    compared = compare(results, experiment, protocol)
+    marks = typefaces(results, experiment, protocol)
+    table = ledger()["tables"][experiment]
+    cells = {
+        (c.case, c.method): mean_sd(c.mean, c.sd, marks.get((c.case, c.method), "plain"))
+        + f" ({c.verdict})"
+        for c in compared.itertuples()
+    }
+    return pd.DataFrame(
+        [
+            {table["case_name"]: case} | {m: cells[str(case), m] for m in table["columns"]}
+            for case in table["rows"]
+        ]
+    )
+
+
+def markdown(table):
+    r"""Print a table of text as a Markdown pipe table.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Any table; its index is not printed.
+
+    Returns
+    -------
+    str
+        The table, ending in a newline.
+
+    Examples
+    --------
+    >>> print(markdown(pd.DataFrame({"n": [1], "what": ["a|b"]})), end="")
+    | n | what |
+    |---|---|
+    | 1 | a\|b |
+    """
+    lines = [list(table.columns), *table.astype(object).to_numpy().tolist()]
+    text = ["| " + " | ".join(_pipe_safe(cell) for cell in line) + " |" for line in lines]
+    return "\n".join([text[0], "|" + "---|" * table.shape[1], *text[1:]]) + "\n"
+
+
+def _pipe_safe(cell):
+    return str(cell).replace("|", "\\|").replace("\n", " ")
+
+
+def html(table, caption=""):
+    """Print a table of text as HTML with header cells that carry their scope.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Text cells with Markdown emphasis; the first column names the row.
+    caption : str, default=""
+        Shown above the table.
+
+    Returns
+    -------
+    str
+        A ``<table>`` element.
+
+    Examples
+    --------
+    >>> "<strong>1</strong>" in html(pd.DataFrame({"a": ["x"], "b": ["**1**"]}))
+    True
+    """
+    head = "".join(f'<th scope="col">{_inline(name)}</th>' for name in table.columns)
+    body = "".join(
+        f'<tr><th scope="row">{_inline(row[0])}</th>'
+        + "".join(f"<td>{_inline(cell)}</td>" for cell in row[1:])
+        + "</tr>\n"
+        for row in table.astype(object).to_numpy().tolist()
+    )
+    title = f"<caption>{_inline(caption)}</caption>\n" if caption else ""
+    return (
+        f'<table class="dataframe">\n{title}<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}</tbody>\n</table>\n"
+    )
+
+
+def _inline(cell):
+    text = _html.escape(str(cell))
+    text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"\*(.+?)\*", r"<em>\1</em>", text)
