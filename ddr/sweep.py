@@ -1,0 +1,236 @@
+"""Compute the missing runs of a store: in this process, on all cores, or on a Dask cluster.
+
+joblib does the work. Runs are pure functions of (case, seed), so it does not matter where they are
+computed nor in which order they arrive; the process that called `sweep` alone writes to the store,
+run by run, so a sweep that was stopped in whatever way resumes where it was.
+"""
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+from ddr.store import Task
+
+__all__ = ["SchedulerError", "SweepError", "SweepInterrupted", "sweep"]
+
+_CONNECT_SECONDS = 5
+_LINE_SECONDS = 15
+_RESUME = "what is done is stored: repeat the same command to compute the rest"
+
+
+class SweepError(Exception):
+    """Some runs could not be computed; the message has one sentence for each.
+
+    Attributes
+    ----------
+    failures : dict of Task to str
+        What went wrong in which run.
+    """
+
+    def __init__(self, message, failures=None):
+        super().__init__(message)
+        self.failures = failures or {}
+
+
+class SchedulerError(SweepError):
+    """The Dask cluster cannot be used; the message says why in one sentence."""
+
+
+class SweepInterrupted(KeyboardInterrupt):  # noqa: N818 - as the one it stands for
+    """The sweep was stopped from the keyboard; the message says how to resume."""
+
+
+class _Result(NamedTuple):
+    task: Task
+    rows: list[dict]
+    error: str
+
+
+def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=False):
+    """Compute those of the tasks that the store does not have, and store them as they arrive.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(case, seed)`` gives the rows of one run, a list of dict with one per method. It must be
+        pure (same rows again, ``seconds`` aside) and, unless ``jobs=1``, picklable.
+    tasks : iterable of (str, int)
+        Pairs of case and seed; one that is there twice is computed once.
+    store : Store
+        Where the rows are kept.
+    jobs : int, default=1
+        Number of processes on this machine; -1 for one per core. Each uses one thread for linear
+        algebra, so that the rows do not depend on the number of jobs.
+    scheduler : str, optional
+        Address of a Dask scheduler, as in ``tcp://10.0.0.1:8786``: compute on its workers, which
+        must have this package too, instead of in local processes.
+    progress : bool, optional
+        Show progress and time left on standard error: True always (a bar on a terminal, else a
+        line now and then), False never, None (default) only on a terminal.
+    wait : bool, default=False
+        Wait for another sweep on the same store to end, instead of raising `StoreBusyError`.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the given tasks, as `Store.rows` reads them.
+
+    Raises
+    ------
+    SweepError
+        At the end, if runs failed. They leave nothing in the store; all others are in it.
+    SchedulerError
+        If the scheduler cannot be reached or has no workers.
+    SweepInterrupted
+        On Ctrl-C. What was done is in the store.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ddr.store import Store
+    >>> from ddr.sweep import sweep
+    >>> def run(case, seed):
+    ...     return [{"method": "constant", "accuracy": len(case) / (seed + 8)}]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(folder, "example", "matched", {"lam": 1.0})
+    ...     sweep(run, [("Splice", 0), ("Splice", 1)], store)[["case", "seed", "accuracy"]]
+         case  seed  accuracy
+    0  Splice     0  0.750000
+    1  Splice     1  0.666667
+    """
+    tasks = list(dict.fromkeys(_task(item) for item in tasks))
+    if not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
+        raise ValueError(f"jobs must be a positive whole number or -1, got {jobs!r}")
+    failures = {}
+    with store.writing(wait=wait):
+        done = store.done()
+        missing = [task for task in tasks if task not in done]
+        if missing:
+            with _progress(len(tasks), len(tasks) - len(missing), progress) as advance:
+                failures = _fill(run, missing, store, jobs, scheduler, advance)
+    if failures:
+        sentences = "\n".join(f"{task} failed: {error}" for task, error in failures.items())
+        raise SweepError(f"{sentences}\n{len(failures)} of {len(tasks)} runs failed", failures)
+    rows = store.rows()
+    keys = zip(rows["case"], rows["seed"], strict=True)
+    wanted = set(tasks)
+    return rows[[key in wanted for key in keys]].reset_index(drop=True)
+
+
+def _task(item):
+    case, seed = item
+    if not isinstance(case, str) or not case:
+        raise TypeError(f"case must be a text, got {case!r}")
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
+        raise TypeError(f"seed must be a whole number from 0 on, got {seed!r}")
+    return Task(case, int(seed))
+
+
+def _fill(run, missing, store, jobs, scheduler, advance):
+    """Compute the missing runs and store each when it arrives; return what failed."""
+    failures, n_stored = {}, 0
+    try:
+        with _backend(jobs, scheduler) as parallel:
+            for task, rows, error in parallel(delayed(_attempt)(run, task) for task in missing):
+                error = error or _keep(store, task, rows)
+                if error:
+                    failures[task] = error
+                else:
+                    n_stored += 1
+                advance()
+    except KeyboardInterrupt:
+        raise SweepInterrupted(
+            f"interrupted after {n_stored} of {len(missing)} missing runs; {_RESUME}"
+        ) from None
+    except BrokenProcessPool as error:
+        raise SweepError(f"a worker process died ({error}); {_RESUME}", failures) from error
+    return failures
+
+
+def _attempt(run, task):
+    """Compute one run wherever joblib put it; an error travels back as a sentence."""
+    try:
+        with threadpool_limits(limits=1):
+            return _Result(task, run(task.case, task.seed), "")
+    except Exception as error:
+        return _Result(task, [], f"{type(error).__name__}: {error}")
+
+
+def _keep(store, task, rows):
+    """Store one run; return what is wrong with its rows, if anything is."""
+    try:
+        store.append(task, rows)
+    except (TypeError, ValueError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+@contextmanager
+def _backend(jobs, scheduler):
+    if scheduler is not None:
+        with _client(scheduler) as client, parallel_config(backend="dask", client=client):
+            yield Parallel(n_jobs=-1, return_as="generator_unordered")
+    elif jobs == 1:
+        yield Parallel(n_jobs=1, return_as="generator_unordered")
+    else:
+        with parallel_config(backend="loky", inner_max_num_threads=1):
+            yield Parallel(n_jobs=jobs, return_as="generator_unordered")
+
+
+@contextmanager
+def _client(address):
+    try:
+        from distributed import Client
+    except ImportError:
+        raise SchedulerError(
+            "scheduler needs the package distributed: install ddr-companion[cluster]"
+        ) from None
+    try:
+        client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise SchedulerError(
+            f"scheduler {address!r} cannot be reached within {_CONNECT_SECONDS} s: {error}"
+        ) from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+        except TimeoutError:
+            raise SchedulerError(f"scheduler {address!r} has no workers") from None
+        yield client
+
+
+@contextmanager
+def _progress(total, n_done, asked):
+    """Show progress; give a function to be called after each run."""
+    terminal = sys.stderr.isatty()
+    if asked is False or (asked is None and not terminal):
+        yield lambda: None
+    elif terminal:
+        with tqdm(total=total, initial=n_done, unit="run", smoothing=0.05) as bar:
+            yield bar.update
+    else:
+        yield _Lines(total, n_done).advance
+
+
+class _Lines:
+    """The progress bar's text as a line now and then, for logs."""
+
+    def __init__(self, total, n_done):
+        self.total, self.n_before, self.n = total, n_done, n_done
+        self.start = self.last = time.monotonic()
+
+    def advance(self):
+        self.n += 1
+        now = time.monotonic()
+        if self.n == self.total or now - self.last >= _LINE_SECONDS:
+            self.last = now
+            text = tqdm.format_meter(
+                self.n, self.total, now - self.start, unit="run", initial=self.n_before, ncols=0
+            )
+            print(text, file=sys.stderr, flush=True)
