@@ -1,0 +1,382 @@
+"""Training and test sets that differ: biased sampling, cross-dataset pairs, the mixture.
+
+Each function returns a :class:`ShiftedProblem`. Plain arrays and DataFrames are both accepted, so
+that anyone's table can go through the same protocols.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from ddr.datasets import FourClusters
+from ddr.digits import digit_images
+from ddr.scaling import scale_to_unit_box
+from ddr.seeding import seed_sequence
+
+__all__ = [
+    "DIRECTIONS",
+    "ShiftedProblem",
+    "biased_sampling",
+    "cross_dataset",
+    "digit_images",
+    "mixture_shift",
+    "scale_to_unit_box",
+    "selection_probability",
+]
+
+DIRECTIONS = ("USPS to MNIST", "MNIST to USPS")
+_TRIES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftedProblem:
+    """A classification problem whose training and test data come from different distributions.
+
+    Attributes
+    ----------
+    X_train, y_train : arrays
+        The labelled training set.
+    X_test : array
+        The test inputs, which methods may look at.
+    y_test : array
+        The test labels, for scoring only.
+    importance : array or None
+        The ideal weight of each training row, where the shift is known.
+    info : dict
+        How the problem came about: rows chosen, omega, and so on.
+    """
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    importance: np.ndarray | None = None
+    info: dict = field(default_factory=dict)
+
+    def __repr__(self):
+        train, test = self.X_train.shape, self.X_test.shape
+        return f"ShiftedProblem(train {train[0]} x {train[1]}, test {test[0]} x {test[1]})"
+
+
+def selection_probability(X, omega, strength=4.0, reference=None):
+    r"""Probability with which biased sampling keeps each row.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    omega : array of shape (d,)
+        The direction of the bias.
+    strength : float
+        How steep the selection is; 4 in the paper, 0 keeps every row with probability 1/2.
+    reference : array of shape (m, d), optional
+        The rows that give the mean and the standard deviation; ``X`` if absent.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Notes
+    -----
+    The formula of the paper's section on biased sampling, with :math:`\bar x` the mean of the
+    reference rows and :math:`\sigma` the standard deviation of their projections:
+
+    .. math:: P(s = 1 \mid x) = \frac{e^v}{1 + e^v}, \qquad
+              v = \frac{4\, \omega^\top (x - \bar x)}{\sigma_{\omega^\top (x - \bar x)}}.
+
+    Examples
+    --------
+    >>> selection_probability([[-1.0], [1.0]], [0.3]).round(4)
+    array([0.018, 0.982])
+    """
+    X = np.asarray(X, dtype=float)
+    omega = np.asarray(omega, dtype=float)
+    if omega.shape != X.shape[1:]:
+        raise ValueError(f"omega must have one entry per column ({X.shape[1]}), got {omega.shape}")
+    projection = X @ omega
+    of_reference = projection if reference is None else np.asarray(reference, float) @ omega
+    spread = of_reference.std()
+    # Rounding leaves a spread of about 1e-16 of the values where all rows project to one point.
+    if spread <= 1e-12 * max(1.0, np.abs(of_reference).max()):
+        raise ValueError("X must vary along omega, but all rows have the same projection")
+    return expit(strength * (projection - of_reference.mean()) / spread)
+
+
+def biased_sampling(
+    X,
+    y,
+    *,
+    n_omegas=10,
+    choose="max_gap",
+    gap=None,
+    redraw=False,
+    strength=4.0,
+    test_fraction=0.5,
+    scaling="feature",
+    min_per_class=5,
+    random_state=None,
+):
+    """Split a table into an unbiased test set and a training set with known selection bias.
+
+    Parameters
+    ----------
+    X : array or DataFrame of shape (n, d)
+    y : array or Series of shape (n,)
+    n_omegas : int
+        How many directions to draw when ``choose="max_gap"``; ten in the paper.
+    choose : {"max_gap", "none"}
+        "max_gap": keep the direction with the largest ``gap``, as the paper does. "none": take the
+        first direction, so that nothing is chosen.
+    gap : callable, needed by "max_gap"
+        ``gap(X_train, y_train, importance, X_test, y_test)`` returns a number: how much better a
+        learner with the ideal weights does on the test set than one without weights.
+    redraw : bool
+        After choosing the direction, draw a fresh training set with it. Otherwise the training set
+        that won the comparison is the one that is used, luck included.
+    strength : float
+        See :func:`selection_probability`.
+    test_fraction : float
+        Share of the rows that are set aside, uniformly at random, for the test.
+    scaling : {"feature", "none"}
+        Whether to scale the columns to [-1, 1] first, by :func:`scale_to_unit_box`.
+    min_per_class : int
+        A training set with fewer rows of some class is drawn again.
+    random_state : None, int, SeedSequence, Generator or RandomState
+
+    Returns
+    -------
+    ShiftedProblem
+        ``importance`` is 1 / P(s = 1 | x). ``info`` has ``omega``, ``chosen``, ``gaps`` (of all
+        directions; empty without choice), ``train_rows``, ``test_rows``, ``pool_rows`` and
+        ``probability`` (of the pool's rows).
+
+    Notes
+    -----
+    "max_gap" is the one place where test labels take part in making a problem: the paper's
+    protocol selects the direction by test accuracy. With "none" they take part nowhere.
+    Mean and standard deviation in the selection formula are those of the whole table.
+    Split, directions and redrawing use separate streams, so that with one seed "none" and
+    "max_gap" share their test set, and a larger ``n_omegas`` only adds directions.
+
+    Examples
+    --------
+    >>> from ddr import datasets
+    >>> table = datasets.load("Ionosphere")
+    >>> problem = biased_sampling(table.X, table.y, choose="none", random_state=0)
+    >>> len(problem.y_test), bool((problem.importance >= 1).all())
+    (175, True)
+    """
+    X, y = _table(X, y, scaling)
+    _check_choice(n_omegas, choose, gap, test_fraction, min_per_class)
+    split_seed, omega_seed, redraw_seed = seed_sequence(random_state).spawn(3)
+    test, pool = _split(len(y), test_fraction, split_seed)
+    table = _Pool(X, y, pool, strength, min_per_class)
+    wanted = n_omegas if choose == "max_gap" else 1
+    candidates = [table.with_new_omega(seed) for seed in omega_seed.spawn(wanted)]
+    gaps = []
+    if choose == "max_gap":
+        gaps = [_gap_of(gap, X, y, rows, probability, test) for _, probability, rows in candidates]
+    chosen = int(np.argmax(gaps)) if gaps else 0
+    omega, probability, rows = candidates[chosen]
+    if redraw:
+        rows = table.with_probability(probability, redraw_seed)
+    info = {"omega": omega, "chosen": chosen, "gaps": gaps, "probability": probability[pool]}
+    info |= {"train_rows": rows, "test_rows": test, "pool_rows": pool}
+    return ShiftedProblem(X[rows], y[rows], X[test], y[test], 1 / probability[rows], info)
+
+
+def cross_dataset(
+    digits,
+    direction="USPS to MNIST",
+    *,
+    resize="bicubic",
+    scaling="global",
+    fraction=0.9,
+    max_samples=None,
+    random_state=None,
+):
+    """Train on two digits of one collection, test on the same digits of the other.
+
+    Parameters
+    ----------
+    digits : pair of int
+        ``y`` is -1 for the first digit and +1 for the second.
+    direction : {"USPS to MNIST", "MNIST to USPS"}
+        Training set first.
+    resize : {"bicubic", "bilinear", "area", "crop"}
+        How MNIST's 28 x 28 pixels become 16 x 16; see :func:`ddr.resize.resize_matrix`.
+    scaling : {"global", "feature", "joint", "sample"}
+        How pixels are brought to [-1, 1]. "global": by the intensity range of the collection.
+        "feature": each pixel by its range within its collection. "joint": each pixel by its range
+        over both collections, after "global". "sample": each image by its own range.
+    fraction : float
+        Share of each side that is drawn, without replacement; 0.9 in the paper.
+    max_samples : int, optional
+        At most so many rows on each side.
+    random_state : None, int, SeedSequence, Generator or RandomState
+
+    Returns
+    -------
+    ShiftedProblem
+        ``importance`` is None: the true ratio is not known.
+
+    Examples
+    --------
+    >>> problem = cross_dataset((5, 6), "MNIST to USPS", max_samples=300, random_state=0)
+    >>> problem
+    ShiftedProblem(train 300 x 256, test 300 x 256)
+    """
+    a, b = _two_digits(digits)
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}")
+    if not 0 < fraction <= 1:
+        raise ValueError(f"fraction must be in (0, 1], got {fraction!r}")
+    if max_samples is not None and max_samples < 2:
+        raise ValueError(f"max_samples must be None or at least 2, got {max_samples!r}")
+    sides, rows_taken = [], []
+    for name, seed in zip(
+        direction.split(" to "), seed_sequence(random_state).spawn(2), strict=True
+    ):
+        images, labels = digit_images(name, resize, scaling)
+        rows = _some_of_both(labels, (a, b), fraction, max_samples, seed)
+        sides += [images[rows], np.where(labels[rows] == a, -1, 1)]
+        rows_taken.append(rows)
+    info = {"digits": (a, b), "direction": direction, "resize": resize, "scaling": scaling}
+    info |= {"train_rows": rows_taken[0], "test_rows": rows_taken[1]}
+    return ShiftedProblem(*sides, importance=None, info=info)
+
+
+def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):
+    """Draw training and test data of the synthetic mixture.
+
+    Parameters
+    ----------
+    n_train, n_test : int
+    mixture : FourClusters, optional
+        The paper's by default.
+    random_state : None, int, SeedSequence, Generator or RandomState
+
+    Returns
+    -------
+    ShiftedProblem
+        ``importance`` is the true joint ratio of Equation (5).
+
+    Examples
+    --------
+    >>> mixture_shift(100, random_state=0)
+    ShiftedProblem(train 100 x 2, test 2000 x 2)
+    """
+    mixture = FourClusters() if mixture is None else mixture
+    train_seed, test_seed = seed_sequence(random_state).spawn(2)
+    X_train, y_train = mixture.sample(n_train, "train", train_seed)
+    X_test, y_test = mixture.sample(n_test, "test", test_seed)
+    importance = mixture.joint_ratio(X_train, y_train)
+    return ShiftedProblem(X_train, y_train, X_test, y_test, importance, {"mixture": mixture})
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """The rows from which a biased training set is drawn."""
+
+    X: np.ndarray
+    y: np.ndarray
+    rows: np.ndarray
+    strength: float
+    min_per_class: int
+
+    def with_new_omega(self, seed):
+        """Draw omega and a training set; draw both again while a class is too small."""
+        for _ in range(_TRIES):
+            rng = np.random.default_rng(seed.spawn(1)[0])
+            omega = rng.uniform(-1, 1, self.X.shape[1])
+            probability = selection_probability(self.X, omega, self.strength)
+            kept = self._keep(probability, rng)
+            if self._enough(kept):
+                return omega, probability, kept
+        raise ValueError(self._complaint())
+
+    def with_probability(self, probability, seed):
+        """Draw a training set for a direction that is fixed."""
+        for _ in range(_TRIES):
+            kept = self._keep(probability, np.random.default_rng(seed.spawn(1)[0]))
+            if self._enough(kept):
+                return kept
+        raise ValueError(self._complaint())
+
+    def _keep(self, probability, rng):
+        return self.rows[rng.random(len(self.rows)) < probability[self.rows]]
+
+    def _enough(self, kept):
+        classes = np.unique(self.y)
+        counts = [(self.y[kept] == label).sum() for label in classes]
+        return min(counts) >= self.min_per_class
+
+    def _complaint(self):
+        return (
+            f"X has too few rows for this bias: {_TRIES} draws from {len(self.rows)} rows never "
+            f"gave {self.min_per_class} training rows of every class; "
+            "lower min_per_class or strength"
+        )
+
+
+def _table(X, y, scaling):
+    if scaling not in ("feature", "none"):
+        raise ValueError(f"scaling must be 'feature' or 'none', got {scaling!r}")
+    X = check_array(X, dtype=np.float64, input_name="X")
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    if len(np.unique(y)) < 2:
+        raise ValueError("y must have at least two classes, got one")
+    return (scale_to_unit_box(X) if scaling == "feature" else X), y
+
+
+def _check_choice(n_omegas, choose, gap, test_fraction, min_per_class):
+    if choose not in ("max_gap", "none"):
+        raise ValueError(f"choose must be 'max_gap' or 'none', got {choose!r}")
+    if choose == "max_gap" and not callable(gap):
+        raise ValueError(f"gap must be a callable when choose='max_gap', got {gap!r}")
+    if n_omegas != int(n_omegas) or n_omegas < 1:
+        raise ValueError(f"n_omegas must be a positive integer, got {n_omegas!r}")
+    if not 0 < test_fraction < 1:
+        raise ValueError(f"test_fraction must be between 0 and 1, got {test_fraction!r}")
+    if min_per_class < 1:
+        raise ValueError(f"min_per_class must be at least 1, got {min_per_class!r}")
+
+
+def _split(n, test_fraction, seed):
+    order = np.random.default_rng(seed).permutation(n)
+    n_test = int(n * test_fraction)
+    if not 0 < n_test < n:
+        raise ValueError(
+            f"test_fraction must leave rows on both sides of {n}, got {test_fraction!r}"
+        )
+    return np.sort(order[:n_test]), np.sort(order[n_test:])
+
+
+def _gap_of(gap, X, y, rows, probability, test):
+    value = float(gap(X[rows], y[rows], 1 / probability[rows], X[test], y[test]))
+    if not np.isfinite(value):
+        raise ValueError(f"gap must return a finite number, got {value}")
+    return value
+
+
+def _two_digits(digits):
+    try:
+        a, b = digits
+    except (TypeError, ValueError):
+        raise ValueError(f"digits must be two digits such as (5, 6), got {digits!r}") from None
+    if a == b or a not in range(10) or b not in range(10):
+        raise ValueError(f"digits must be two different digits from 0 to 9, got {digits!r}")
+    return int(a), int(b)
+
+
+def _some_of_both(labels, pair, fraction, max_samples, seed):
+    rows = np.flatnonzero(np.isin(labels, pair))
+    size = round(fraction * len(rows))
+    size = size if max_samples is None else min(size, max_samples)
+    for _ in range(_TRIES):
+        taken = np.sort(np.random.default_rng(seed.spawn(1)[0]).choice(rows, size, replace=False))
+        if len(np.unique(labels[taken])) == 2:
+            return taken
+    raise ValueError(f"fraction must leave both digits in the sample, got {fraction!r}")
