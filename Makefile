@@ -1,0 +1,77 @@
+# Each target makes .venv and installs on its own; nothing needs to be set up before.
+#   make book   execute the notebooks and build the site        make test   check everything
+.DEFAULT_GOAL := help
+SHELL := bash
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SITE := _build/html/index.html
+
+# One BLAS thread and a fixed hash seed: the same digits on every machine.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export PYTHONHASHSEED := 0
+export MPLBACKEND := agg
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help install book html test lint unit notebooks browser reproduce bench lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+install: $(STAMP)  ## make .venv and install the locked requirements
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv \
+	  || echo "uv could not be installed; using pip, which is slower"
+	@if [ -x $(BIN)/uv ]; then \
+	  $(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.lock \
+	  && $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e . ; \
+	else \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock \
+	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e . ; \
+	fi
+	@touch $@
+
+book: install  ## execute the notebooks, then build the site
+	$(BIN)/python -m ddr execute
+	@$(MAKE) --no-print-directory html
+
+html: install  ## build the site from the executed notebooks
+	$(BIN)/python -m ddr pages
+	$(BIN)/jupyter-book build . -n -W --keep-going --quiet
+	@echo "The book is ready: open $(SITE)"
+
+test: lint html notebooks unit  ## everything that CI checks
+
+lint: install  ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# Coverage needs one process: with xdist it reads 0 %.
+unit: install  ## unit tests, doctests and the built site in Chromium, with coverage of ddr
+	$(PYTEST) -q --cov --cov-report=term:skip-covered --cov-fail-under=95
+
+notebooks: install  ## execute the notebooks again and compare every output
+	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
+	  $(PYTEST) -q --nbval --nbval-current-env -p no:doctest -n 2 --dist loadscope notebooks ; \
+	else echo "no notebook is published yet" ; fi
+
+browser: install  ## only the built site in Chromium
+	$(PYTEST) -q -m browser tests
+
+reproduce: install  ## compute every experiment again from an empty store
+	$(BIN)/python -m ddr reproduce
+
+bench: install  ## time and accuracy beside other packages
+	$(BIN)/python -m benchmarks
+
+lock: install  ## resolve requirements.txt anew into requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --python-version 3.11 \
+	  --upgrade requirements.txt -o requirements.lock
+
+clean:  ## remove what was built, and the environment
+	rm -rf _build artifacts book/_generated .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage $(VENV)

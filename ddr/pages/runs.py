@@ -1,0 +1,45 @@
+"""The run gallery: one row per rerun, beside the published run of its notebook."""
+
+from pathlib import Path
+
+import nbformat
+
+from ddr.notebook import ROOT, RUNS, list_notebooks
+
+
+def render(root=ROOT):
+    """Write the gallery's table as Markdown.
+
+    Parameters
+    ----------
+    root : Path
+        The repository.
+
+    Returns
+    -------
+    str
+        A table with the published runs and every rerun in ``book/runs``.
+    """
+    root = Path(root)
+    rows = []
+    for notebook in list_notebooks(root):
+        link = f"{{doc}}`/notebooks/{notebook.stem}`"
+        rows.append(f"| {link} | published | as in its parameters cell | see {{doc}}`/book/status` |")
+        rows += [_row(path) for path in _reruns(root, notebook.stem)]
+    if not rows:
+        return "No notebook is published yet.\n"
+    header = ["| page | run | parameters | time |", "|---|---|---|---|"]
+    return "\n".join(header + rows) + "\n"
+
+
+def _reruns(root, stem):
+    for path in sorted((root / RUNS).glob("*.ipynb")):
+        if nbformat.read(path, as_version=4).metadata["ddr"]["run"]["notebook"] == stem:
+            yield path
+
+
+def _row(path):
+    run = nbformat.read(path, as_version=4).metadata["ddr"]["run"]
+    given = ", ".join(f"`{name} = {value!r}`" for name, value in run["parameters"].items())
+    page = f"{{doc}}`/{RUNS}/{path.stem}`"
+    return f"| {page} | {run['name']} | {given or 'as published'} | {run['seconds']:.1f} s |"

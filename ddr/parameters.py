@@ -1,0 +1,345 @@
+"""The ``parameters`` cell of a notebook: read it, print it as a card, check new values against it.
+
+Each line of the cell declares one parameter: a name, a literal, and a comment of fields separated
+by ``|``. The last field is the meaning; the others are ``paper: value`` (what the paper used),
+``range: low..high`` (inclusive, either end may be left out) and ``choices: a, b``::
+
+    n_runs = 30          # paper: 30 | range: 1..1000 | runs per sample size
+    estimator = "ulsif"  # choices: ulsif, kliep, kmm | how the ratio is estimated
+
+Allowed literals are int, float, bool, str and lists of int, float or str; a list's range or
+choices hold for each of its elements.
+"""
+
+import ast
+import difflib
+import io
+import tokenize
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+_SCALARS = (bool, int, float, str)
+_FIELDS = ("paper", "range", "choices")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter of a notebook.
+
+    Attributes
+    ----------
+    name : str
+        The variable's name in the ``parameters`` cell.
+    default : int, float, bool, str or list
+        The literal in the cell: the value of the published run.
+    meaning : str
+        What the parameter does.
+    paper : str
+        What the paper used, as written in the comment; empty where it says nothing.
+    low, high : float or None
+        Inclusive bounds.
+    choices : tuple of str
+        The allowed values; empty when any value will do.
+    """
+
+    name: str
+    default: object
+    meaning: str
+    paper: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def type_name(self):
+        """The type as shown to people, for example ``int`` or ``list of float``.
+
+        Examples
+        --------
+        >>> Parameter("sizes", [100, 200], "training sizes").type_name
+        'list of int'
+        """
+        if isinstance(self.default, list):
+            return f"list of {type(self.default[0]).__name__}"
+        return type(self.default).__name__
+
+    @property
+    def allowed(self):
+        """The allowed values as shown to people; empty when only the type is prescribed."""
+        if self.choices:
+            return ", ".join(self.choices)
+        if self.low is None and self.high is None:
+            return ""
+        ends = ["" if end is None else f"{end:g}" for end in (self.low, self.high)]
+        return "..".join(ends)
+
+    def check(self, value):
+        """Return `value` as this parameter's type, or say in one sentence what is wrong with it.
+
+        Parameters
+        ----------
+        value : object
+            A candidate value.
+
+        Returns
+        -------
+        int, float, bool, str or list
+            The value; an int given for a float becomes a float.
+
+        Examples
+        --------
+        >>> Parameter("n_runs", 30, "runs", low=1, high=1000).check(5)
+        5
+        >>> Parameter("n_runs", 30, "runs", low=1, high=1000).check(0)
+        Traceback (most recent call last):
+        ValueError: n_runs must lie in 1..1000, got 0
+        """
+        if isinstance(self.default, list):
+            if not isinstance(value, list) or not value:
+                raise TypeError(f"{self.name} must be a non-empty {self.type_name}, got {value!r}")
+            return [self._check_scalar(element, type(self.default[0])) for element in value]
+        return self._check_scalar(value, type(self.default))
+
+    def _check_scalar(self, value, expected):
+        if expected is float and type(value) is int:
+            value = float(value)
+        if type(value) is not expected:  # isinstance would let True pass as an int
+            raise TypeError(f"{self.name} must be {_article(self.type_name)}, got {value!r}")
+        if self.choices and str(value) not in self.choices:
+            raise ValueError(f"{self.name} must be one of {self.allowed}; got {value!r}")
+        too_low = self.low is not None and not value >= self.low
+        too_high = self.high is not None and not value <= self.high
+        if too_low or too_high:
+            raise ValueError(f"{self.name} must lie in {self.allowed}, got {value!r}")
+        return value
+
+
+def _article(noun):
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def parse_parameters(source):
+    """Read the declarations of a ``parameters`` cell.
+
+    Parameters
+    ----------
+    source : str
+        The cell's code. Blank lines and lines that are only a comment are allowed between
+        declarations.
+
+    Returns
+    -------
+    list of Parameter
+        In the order of the cell.
+
+    Examples
+    --------
+    >>> [card] = parse_parameters("n_runs = 30  # paper: 30 | range: 1..1000 | runs per case")
+    >>> card.paper, card.low, card.high, card.meaning
+    ('30', 1.0, 1000.0, 'runs per case')
+    >>> parse_parameters("n_runs = 3 * 10  # runs per case")
+    Traceback (most recent call last):
+    ValueError: parameters line 1: n_runs must be a literal, got '3 * 10'
+    """
+    comments = _comments_by_line(source)
+    parameters = []
+    for statement in ast.parse(source).body:
+        name, literal = _assignment(statement, source)
+        comment = comments.get(statement.lineno)
+        if not comment:
+            raise ValueError(f"parameters line {statement.lineno}: {name} needs a trailing comment")
+        try:
+            parameters.append(_declare(name, literal, comment))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"parameters line {statement.lineno}: {error}") from None
+    _refuse_duplicates([parameter.name for parameter in parameters])
+    return parameters
+
+
+def _comments_by_line(source):
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {
+        token.start[0]: token.string.lstrip("#").strip()
+        for token in tokens
+        if token.type == tokenize.COMMENT
+    }
+
+
+def _assignment(statement, source):
+    where = f"parameters line {statement.lineno}"
+    code = ast.get_source_segment(source, statement)
+    simple = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+    if not simple or not isinstance(statement.targets[0], ast.Name):
+        raise ValueError(f"{where}: only `name = literal` is allowed, got {code!r}")
+    if statement.lineno != statement.end_lineno:
+        raise ValueError(f"{where}: a declaration must fit on one line")
+    name = statement.targets[0].id
+    try:
+        return name, ast.literal_eval(statement.value)
+    except ValueError:
+        value = ast.get_source_segment(source, statement.value)
+        raise ValueError(f"{where}: {name} must be a literal, got {value!r}") from None
+
+
+def _declare(name, literal, comment):
+    _refuse_odd_type(name, literal)
+    *labelled, meaning = [field.strip() for field in comment.split("|")]
+    if not meaning or meaning.split(":")[0] in _FIELDS:
+        raise ValueError(f"{name}: the last field of the comment must say what it means")
+    fields = _read_fields(name, labelled)
+    low, high = _read_range(name, fields.get("range"))
+    choices = tuple(c.strip() for c in fields["choices"].split(",")) if "choices" in fields else ()
+    parameter = Parameter(name, literal, meaning, fields.get("paper", ""), low, high, choices)
+    parameter.check(literal)  # a default outside its own range is a mistake of the notebook
+    return parameter
+
+
+def _refuse_odd_type(name, literal):
+    elements = literal if isinstance(literal, list) else [literal]
+    types = {type(element) for element in elements}
+    if len(types) != 1 or not types <= set(_SCALARS):
+        raise ValueError(
+            f"{name} must be an int, float, bool, str or a non-empty list of one of them, "
+            f"got {literal!r}"
+        )
+
+
+def _read_fields(name, labelled):
+    fields = {}
+    for field in labelled:
+        key, colon, value = field.partition(":")
+        if not colon or key not in _FIELDS or key in fields or not value.strip():
+            raise ValueError(f"{name}: {field!r} is not one of paper: .., range: .., choices: ..")
+        fields[key] = value.strip()
+    return fields
+
+
+def _read_range(name, text):
+    if text is None:
+        return None, None
+    low, dots, high = text.partition("..")
+    try:
+        ends = [float(end) if end.strip() else None for end in (low, high)]
+    except ValueError:
+        ends = [None, None]
+    if not dots or ends == [None, None]:
+        raise ValueError(f"{name}: range must be written low..high, got {text!r}")
+    return ends[0], ends[1]
+
+
+def _refuse_duplicates(names):
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"parameters: {name} is declared twice")
+
+
+def check_values(parameters: Iterable[Parameter], given: Mapping[str, object]):
+    """Check new values before anything runs.
+
+    Parameters
+    ----------
+    parameters : iterable of Parameter
+        What the notebook declares.
+    given : mapping
+        Name to value; a string is read as the declared type, as on the command line.
+
+    Returns
+    -------
+    dict
+        The values with their proper types.
+
+    Examples
+    --------
+    >>> declared = parse_parameters("n_runs = 30  # range: 1..1000 | runs per case")
+    >>> check_values(declared, {"n_runs": "5"})
+    {'n_runs': 5}
+    >>> check_values(declared, {"n_run": 5})
+    Traceback (most recent call last):
+    ValueError: unknown parameter 'n_run' (did you mean 'n_runs'?); the valid ones are: n_runs
+    """
+    by_name = {parameter.name: parameter for parameter in parameters}
+    values = {}
+    for name, value in given.items():
+        if name not in by_name:
+            raise ValueError(_unknown(name, by_name))
+        parameter = by_name[name]
+        if isinstance(value, str):
+            value = read_value(parameter, value)
+        values[name] = parameter.check(value)
+    return values
+
+
+def _unknown(name, by_name):
+    near = difflib.get_close_matches(name, by_name, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"unknown parameter {name!r}{hint}; the valid ones are: {', '.join(by_name)}"
+
+
+def read_value(parameter, text):
+    """Read a value typed on a command line as the parameter's type.
+
+    Parameters
+    ----------
+    parameter : Parameter
+        The declaration.
+    text : str
+        What was typed. Lists are written ``100,200`` or ``[100, 200]``.
+
+    Returns
+    -------
+    int, float, bool, str or list
+        The value, not yet checked against range and choices.
+
+    Examples
+    --------
+    >>> read_value(Parameter("sizes", [100, 200], "training sizes"), "300, 400")
+    [300, 400]
+    >>> read_value(Parameter("n_runs", 30, "runs"), "many")
+    Traceback (most recent call last):
+    TypeError: n_runs must be an int, got 'many'
+    """
+    if isinstance(parameter.default, list):
+        parts = [part.strip().strip("'\"") for part in text.strip().strip("[]").split(",")]
+        return [_read_scalar(parameter, part, type(parameter.default[0])) for part in parts if part]
+    return _read_scalar(parameter, text, type(parameter.default))
+
+
+def _read_scalar(parameter, text, expected):
+    if expected is str:
+        return text
+    try:
+        if expected is bool:
+            return {"true": True, "false": False}[text.strip().lower()]
+        return expected(text)
+    except (KeyError, ValueError):
+        wanted = _article(parameter.type_name)
+        raise TypeError(f"{parameter.name} must be {wanted}, got {text!r}") from None
+
+
+def format_card(parameters):
+    """Lay the declarations out as a plain-text table.
+
+    Parameters
+    ----------
+    parameters : iterable of Parameter
+        What the notebook declares.
+
+    Returns
+    -------
+    str
+        One line per parameter under a header.
+
+    Examples
+    --------
+    >>> print(format_card(parse_parameters("n_runs = 30  # paper: 30 | range: 1..1000 | runs")))
+    name    type  default  paper  allowed  meaning
+    n_runs  int   30       30     1..1000  runs
+    """
+    rows = [("name", "type", "default", "paper", "allowed", "meaning")]
+    rows += [
+        (p.name, p.type_name, repr(p.default), p.paper or "-", p.allowed or "any", p.meaning)
+        for p in parameters
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
