@@ -1,0 +1,245 @@
+r"""What every density-ratio estimator shares: one interface, input checks, diagnostics.
+
+An estimator of this package learns :math:`\beta(x) = p_{ts}(x) / p_{tr}(x)` from two samples:
+``fit(X_train, X_test, test_weight=None)``, then ``weights_`` on the training rows and
+``predict(X)`` elsewhere. ``test_weight`` is the paper's soft matching: a weight means copies, so
+all ones is the plain estimator, weight 0 a row that is not there, weight 2 a row given twice.
+"""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr.information import effective_sample_size
+from ddr.kernels import choose_centers
+
+
+class OverlapWarning(UserWarning):
+    """The test sample lies where there is little or no training data."""
+
+
+def check_test_weight(test_weight, n_test):
+    """Return ``test_weight`` as an array of floats, or raise one clear sentence.
+
+    Parameters
+    ----------
+    test_weight : array-like of shape (n_test,) or None
+        None means all ones.
+    n_test : int
+
+    Returns
+    -------
+    ndarray of shape (n_test,)
+
+    Examples
+    --------
+    >>> check_test_weight(None, 2)
+    array([1., 1.])
+    >>> check_test_weight([1, -1], 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: test_weight must be finite and non-negative, got a minimum of -1
+    """
+    if test_weight is None:
+        return np.ones(n_test)
+    weight = np.asarray(test_weight, dtype=float)
+    if weight.shape != (n_test,):
+        raise ValueError(
+            f"test_weight must have one entry for each of the {n_test} rows of X_test, "
+            f"got shape {weight.shape}"
+        )
+    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        raise ValueError(
+            f"test_weight must be finite and non-negative, got a minimum of {weight.min():g}"
+        )
+    if not np.any(weight > 0):
+        raise ValueError("test_weight must have a positive entry, got only zeros")
+    return weight
+
+
+def check_positive(value, name):
+    """Return ``value`` as a float if it is a positive finite number, or raise one clear sentence.
+
+    Examples
+    --------
+    >>> check_positive(2, "sigma")
+    2.0
+    >>> check_positive(-1.0, "sigma")
+    Traceback (most recent call last):
+        ...
+    ValueError: sigma must be a positive number, got -1.0
+    """
+    valid = isinstance(value, Real) and not isinstance(value, bool)
+    if not valid or not np.isfinite(value) or value <= 0:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
+def check_count(value, name, minimum=1):
+    """Return ``value`` as an int of at least ``minimum``, or raise one clear sentence.
+
+    Examples
+    --------
+    >>> check_count(5, "n_centers")
+    5
+    >>> check_count(0, "n_centers")
+    Traceback (most recent call last):
+        ...
+    ValueError: n_centers must be a whole number of at least 1, got 0
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
+    return int(value)
+
+
+def check_choice(value, name, choices):
+    """Return ``value`` if it is one of ``choices``, or raise one clear sentence.
+
+    Examples
+    --------
+    >>> check_choice("soft", "prior", ("soft", "hard"))
+    'soft'
+    """
+    if value not in choices:
+        allowed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+    return value
+
+
+def check_grid(value, name, default):
+    """Candidates for a positive parameter: one number, a list of numbers, or None for ``default``.
+
+    Examples
+    --------
+    >>> check_grid(2.0, "sigma", None), check_grid([1, 3], "sigma", None)
+    (array([2.]), array([1., 3.]))
+    """
+    if value is None:
+        return np.asarray(default, dtype=float)
+    candidates = [value] if np.ndim(value) == 0 else list(value)
+    if not candidates:
+        raise ValueError(f"{name} must be a positive number or a list of them, got an empty list")
+    return np.array(
+        [check_positive(v.item() if hasattr(v, "item") else v, name) for v in candidates]
+    )
+
+
+def centers_of(estimator, X_test, test_weight, rng):
+    """Return an estimator's ``centers``, or draw its ``n_centers`` from the test rows.
+
+    Parameters
+    ----------
+    estimator : object with ``centers`` and ``n_centers``
+    X_test : ndarray of shape (n_test, d)
+    test_weight : ndarray of shape (n_test,) or None
+    rng : RandomState
+
+    Returns
+    -------
+    ndarray of shape (b, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ddr import ULSIF
+    >>> centers_of(ULSIF(n_centers=5), np.array([[1.0], [2.0]]), None, np.random.RandomState(0))
+    array([[1.],
+           [2.]])
+    """
+    if estimator.centers is None:
+        n_centers = check_count(estimator.n_centers, "n_centers")
+        return choose_centers(X_test, n_centers, test_weight, rng)
+    centers = check_array(estimator.centers, dtype=np.float64, input_name="centers")
+    if centers.shape[1] != X_test.shape[1]:
+        raise ValueError(
+            f"centers must have {X_test.shape[1]} columns like the data, got {centers.shape[1]}"
+        )
+    return centers
+
+
+class DensityRatio(BaseEstimator):
+    """Base of the ratio estimators: checks the input, calls ``_fit``, reports diagnostics.
+
+    A subclass implements ``_fit(X_train, X_test, test_weight)``, which sets ``weights_``, and
+    ``_predict(X)`` where the method defines the ratio off the training sample.
+    """
+
+    def fit(self, X_train, X_test, test_weight=None):
+        """Estimate the ratio of the test density to the training density.
+
+        Parameters
+        ----------
+        X_train : array-like of shape (n_train, d)
+        X_test : array-like of shape (n_test, d)
+        test_weight : array-like of shape (n_test,), default=None
+            How many copies of itself each test row stands for; a class posterior makes the match
+            class-wise and soft. None means one each.
+
+        Returns
+        -------
+        self
+        """
+        X_train = validate_data(self, X_train, dtype=np.float64)
+        X_test = validate_data(self, X_test, dtype=np.float64, reset=False)
+        test_weight = check_test_weight(test_weight, len(X_test))
+        self._fit(X_train, X_test, test_weight)
+        self._diagnose()
+        return self
+
+    def predict(self, X):
+        """Estimated ratio at new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Non-negative.
+        """
+        check_is_fitted(self)
+        return self._predict(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def matcher(self, X_train, X_test, reselect=False):
+        """Prepare repeated fits to the same two samples under changing test weights.
+
+        Parameters
+        ----------
+        X_train : ndarray of shape (n_train, d)
+        X_test : ndarray of shape (n_test, d)
+        reselect : bool, default=False
+            Whether to choose the width anew in each fit, or in the first one only.
+
+        Returns
+        -------
+        callable
+            ``match(test_weight) -> weights`` on the training rows.
+        """
+        estimator = clone(self)
+
+        def match(test_weight):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", OverlapWarning)
+                estimator.fit(X_train, X_test, test_weight)
+            if not reselect:
+                estimator.set_params(sigma=estimator.sigma_)
+            return estimator.weights_
+
+        return match
+
+    def _diagnose(self):
+        weights = self.weights_
+        self.mean_weight_ = float(weights.mean())
+        self.effective_sample_size_ = effective_sample_size(weights) if weights.any() else 0.0
+        if self.effective_sample_size_ < max(2.0, 0.01 * len(weights)):
+            warnings.warn(
+                f"the weights rest on {self.effective_sample_size_:.1f} of {len(weights)} training "
+                "rows (effective sample size): the two samples hardly overlap",
+                OverlapWarning,
+                stacklevel=3,
+            )
