@@ -20,7 +20,7 @@ def digit_images(name, resize="bicubic", scaling="global"):
     ----------
     name : {"USPS", "MNIST"}
     resize, scaling : str
-        See :func:`ddr.shifts.cross_dataset`. ``resize`` has no effect on USPS, which is 16 x 16 already.
+        See :func:`ddr.shifts.cross_dataset`; ``resize`` has no effect on USPS (16 x 16 already).
 
     Returns
     -------

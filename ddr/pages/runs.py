@@ -24,7 +24,9 @@ def render(root=ROOT):
     rows = []
     for notebook in list_notebooks(root):
         link = f"{{doc}}`/notebooks/{notebook.stem}`"
-        rows.append(f"| {link} | published | as in its parameters cell | see {{doc}}`/book/status` |")
+        rows.append(
+            f"| {link} | published | as in its parameters cell | see {{doc}}`/book/status` |"
+        )
         rows += [_row(path) for path in _reruns(root, notebook.stem)]
     if not rows:
         return "No notebook is published yet.\n"

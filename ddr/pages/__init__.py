@@ -1,0 +1,29 @@
+"""Tables and figures of the book that are computed, so that no number in its prose is typed.
+
+Each module named in :data:`PAGES` has a function ``write(folder)`` that writes Markdown fragments
+and figures and returns their paths.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+#: The modules that write something, in the order in which they run.
+PAGES = ("ddr.pages.data",)
+
+
+def write_all(folder):
+    """Write everything that the book's pages include.
+
+    Parameters
+    ----------
+    folder : path
+        Made if absent.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return [path for page in PAGES for path in import_module(page).write(folder)]
