@@ -23,6 +23,7 @@ _HOME = {
     "IWLSPC": "classifiers",
     "IWLSPCCV": "classifiers",
     "LinearSVMWithPosteriors": "classifiers",
+    "LinearSVMWithPosteriorsCV": "classifiers",
     "IWSearchCV": "validation",
     "importance_weighted_score": "validation",
     "entropy": "information",

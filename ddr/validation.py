@@ -1,0 +1,513 @@
+r"""Importance-weighted cross-validation (IWCV), for any scikit-learn classifier.
+
+Under covariate or joint shift, plain cross-validation estimates the risk on the *training*
+distribution. Weighting each held-out loss by the ratio of test to training density makes the
+estimate one of the *test* risk, without a single test label:
+
+.. math:: \hat R = \frac{\sum_i w_i\, \ell(x_i, y_i; f_{-k(i)})}{\sum_i w_i}
+
+where :math:`f_{-k(i)}` was fitted without the fold of row :math:`i`.
+
+References
+----------
+.. [1] M. Sugiyama, M. Krauledat and K.-R. Müller (2007). Covariate shift adaptation by importance
+   weighted cross validation. Journal of Machine Learning Research 8, 985-1005.
+"""
+
+import warnings
+from numbers import Integral
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
+
+LOSSES = ("zero_one", "log", "squared")
+# Risks closer than this are the same number summed in another order.
+_TIE = 1e-12
+
+
+def check_weights(sample_weight, n_rows):
+    """Check importance weights, one per row; ``None`` means ones.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,) or None
+    n_rows : int
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> check_weights([0, 2.5], 2)
+    array([0. , 2.5])
+    """
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one value per row, shape ({n_rows},), got {weight.shape}"
+        )
+    if not np.all(np.isfinite(weight)):
+        raise ValueError("sample_weight must be finite, got NaN or infinity")
+    if np.any(weight < 0):
+        raise ValueError(f"sample_weight must not be negative, got {weight.min()}")
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight must have a positive sum, got only zeros")
+    return weight
+
+
+def check_loss(loss):
+    """Raise unless ``loss`` names one of ``LOSSES``.
+
+    Examples
+    --------
+    >>> check_loss("log")
+    'log'
+    """
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
+    return loss
+
+
+def stratified_folds(y, n_folds=5, random_state=None):
+    """Stratified folds that survive rare classes.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Class labels.
+    n_folds : int, default=5
+        Upper limit. No more folds are made than the rarest class has rows, so that each fold
+        holds every class; classes with a single row, which no number of folds could put on both
+        sides, do not lower it.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    list of (train, test) index arrays
+
+    Examples
+    --------
+    >>> folds = stratified_folds(["a", "a", "a", "b", "b", "b"], n_folds=5, random_state=0)
+    >>> [sorted(test.tolist()) for _, test in folds]
+    [[2, 4], [1, 5], [0, 3]]
+    """
+    if not isinstance(n_folds, Integral) or n_folds < 2:
+        raise ValueError(f"cv must be at least 2 folds, got {n_folds!r}")
+    y = np.asarray(y)
+    if len(y) < 2:
+        raise ValueError(f"cv needs at least 2 rows of positive weight, got n_samples={len(y)}")
+    counts = np.unique(y, return_counts=True)[1]
+    counts = counts[counts > 1]
+    splitter = StratifiedKFold if counts.size else KFold
+    n_splits = min(n_folds, counts.min() if counts.size else len(y))
+    splitter = splitter(int(n_splits), shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return list(splitter.split(np.empty((len(y), 0)), y))
+
+
+def weighted_splits(cv, X, y, weight, random_state=None):
+    """Train and test rows of each fold, without the rows of weight zero.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        Number of folds for ``stratified_folds`` (made after the rows of weight zero are set
+        aside, so that weight zero means removed), an object with scikit-learn's ``split``, or
+        an iterable of (train, test) index arrays.
+    X : array-like of shape (n, d)
+    y, weight : ndarray of shape (n,)
+    random_state : int, RandomState or None
+        Shuffles the rows when ``cv`` is a number.
+
+    Returns
+    -------
+    list of (train, test) index arrays
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y, weight = np.array([0, 0, 0, 1, 1]), np.array([1.0, 0.0, 1.0, 1.0, 1.0])
+    >>> [sorted(train.tolist() + test.tolist()) for train, test in
+    ...  weighted_splits(2, np.empty((5, 1)), y, weight)]
+    [[0, 2, 3, 4], [0, 2, 3, 4]]
+    """
+    if isinstance(cv, Integral):
+        kept = np.flatnonzero(weight > 0)
+        folds = stratified_folds(y[kept], cv, random_state)
+        return [(kept[train], kept[test]) for train, test in folds]
+    if not hasattr(cv, "split") and (isinstance(cv, str) or not hasattr(cv, "__iter__")):
+        raise ValueError(
+            f"cv must be a number of folds, a splitter or (train, test) indices, got {cv!r}"
+        )
+    rows = np.arange(len(y))
+    splits = []
+    for train, test in cv.split(X, y) if hasattr(cv, "split") else cv:
+        train, test = rows[train], rows[test]
+        train, test = train[weight[train] > 0], test[weight[test] > 0]
+        if len(test):
+            splits.append((train, test))
+        if not len(train):
+            raise ValueError("cv must leave training rows of positive weight in each fold")
+    if not splits:
+        raise ValueError("cv must hold out at least one row of positive weight, got none")
+    return splits
+
+
+def posterior_loss(y_index, posterior, loss):
+    r"""Loss of each row's posterior probabilities.
+
+    Parameters
+    ----------
+    y_index : ndarray of shape (n,), int
+        Column of the true class.
+    posterior : ndarray of shape (n, ..., m)
+        Class probabilities in the last axis; axes between are for several models at once.
+    loss : {"zero_one", "log", "squared"}
+
+    Returns
+    -------
+    ndarray of shape (n, ...)
+
+    Notes
+    -----
+    Zero-one: :math:`1[\arg\max_c p_c \ne y]`. Log: :math:`-\ln p_y`, with :math:`p_y` raised to
+    the machine epsilon, as in scikit-learn. Squared (Brier): :math:`\sum_c (p_c - 1[y=c])^2`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> posterior_loss(np.array([0, 0]), np.array([[0.75, 0.25], [0.5, 0.5]]), "squared")
+    array([0.125, 0.5  ])
+    """
+    truth = y_index.reshape((-1,) + (1,) * (posterior.ndim - 2))
+    if loss == "zero_one":
+        return (posterior.argmax(axis=-1) != truth).astype(float)
+    shape = (*posterior.shape[:-1], 1)
+    chosen = np.take_along_axis(posterior, np.broadcast_to(truth[..., None], shape), axis=-1)[
+        ..., 0
+    ]
+    if loss == "log":
+        return -np.log(np.maximum(chosen, np.finfo(float).eps))
+    return np.einsum("...c,...c->...", posterior, posterior) - 2 * chosen + 1
+
+
+def first_best(risk):
+    """Index of the first of the lowest risks; differences by rounding count as ties.
+
+    Examples
+    --------
+    >>> first_best([0.3, 0.1 + 1e-16, 0.1])
+    1
+    """
+    risk = np.asarray(risk)
+    return int(np.flatnonzero(risk <= risk.min() + _TIE)[0])
+
+
+def _rows(X, index):
+    if hasattr(X, "iloc"):
+        return X.iloc[index]
+    if issparse(X):
+        return X.tocsr()[index]
+    return np.asarray(X)[index]
+
+
+def _weight_parameter(estimator):
+    """Name of the weights in the estimator's fit; a Pipeline gives them to its last step."""
+    if isinstance(estimator, Pipeline):
+        step, last = estimator.steps[-1]
+        return f"{step}__{_weight_parameter(last)}"
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"estimator must take sample_weight in fit, got {type(estimator).__name__}; "
+            "with weighted_fit=False the weights act on the scores only"
+        )
+    return "sample_weight"
+
+
+def _fit(estimator, X, y, weight):
+    """Fit a clone; ``weight=None`` fits without weights."""
+    fit_params = {} if weight is None else {_weight_parameter(estimator): weight}
+    return clone(estimator).fit(X, y, **fit_params)
+
+
+def _fold_losses(estimator, X, y, train, test, fit_weight, loss):
+    """Losses on the held-out rows of one fold."""
+    X_train, y_train = _rows(X, train), y[train]
+    if np.all(y_train == y_train[0]):
+        # Most classifiers refuse a single class; the only answer they could give is that class.
+        model = DummyClassifier(strategy="most_frequent").fit(X_train, y_train)
+    else:
+        model = _fit(estimator, X_train, y_train, None if fit_weight is None else fit_weight[train])
+    if loss == "zero_one":
+        return (model.predict(_rows(X, test)) != y[test]).astype(float)
+    # A class that the fold's training rows lack keeps probability zero.
+    classes, y_index = np.unique(np.concatenate([model.classes_, y[test]]), return_inverse=True)
+    posterior = np.zeros((len(test), len(classes)))
+    posterior[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(_rows(X, test))
+    return posterior_loss(y_index[len(model.classes_) :], posterior, loss)
+
+
+def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss):
+    """Weighted risk of each fold, and the total weight that each fold holds out."""
+    mass = np.array([weight[test].sum() for _, test in splits])
+    total = [
+        weight[test] @ _fold_losses(estimator, X, y, train, test, fit_weight, loss)
+        for train, test in splits
+    ]
+    return np.array(total) / mass, mass
+
+
+def _check_data(estimator, X, y, sample_weight):
+    """Labels and weights as arrays; X stays what it is (pandas, sparse, text) for the estimator."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "fc":
+        assert_all_finite(y, input_name="y")
+    check_consistent_length(X, y)
+    check_classification_targets(y)
+    return y, check_weights(sample_weight, len(y))
+
+
+def importance_weighted_score(
+    estimator,
+    X,
+    y,
+    sample_weight=None,
+    cv=5,
+    loss="zero_one",
+    *,
+    weighted_fit=True,
+    random_state=None,
+):
+    r"""Importance-weighted cross-validation risk of a classifier: lower is better.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        Cloned for each fold. A ``Pipeline`` passes the weights to its last step (as
+        ``<last step>__sample_weight``); the steps before it are fitted without weights.
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), default=None
+        Importance of each row, in any scale; ``None`` is plain cross-validation. Rows of weight
+        zero are left out of everything.
+    cv : int, splitter or iterable, default=5
+        Number of stratified folds (fewer when a class is rare, see ``stratified_folds``), an
+        object with scikit-learn's ``split``, or an iterable of (train, test) index arrays.
+    loss : {"zero_one", "log", "squared"}, default="zero_one"
+        ``"squared"`` is the Brier score; it and ``"log"`` need ``predict_proba``.
+    weighted_fit : bool, default=True
+        Whether the fits see the weights too, or only the score.
+    random_state : int, RandomState or None
+        Shuffles the rows when ``cv`` is a number.
+
+    Returns
+    -------
+    float
+        :math:`\sum_i w_i \ell_i / \sum_i w_i` over all held-out rows.
+
+    Notes
+    -----
+    Estimates the risk of the paper's eq. (2) with the ratio of joint densities as weights, or of
+    eq. (3) with the ratio of marginal ones. A fold whose training rows hold one class only is
+    scored as if that class were predicted always.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]]), [0, 0, 1, 1, 0, 1]
+    >>> importance_weighted_score(GaussianNB(), X, y, sample_weight=[1, 1, 1, 1, 5, 5], cv=3)
+    0.0
+    """
+    check_loss(loss)
+    y, weight = _check_data(estimator, X, y, sample_weight)
+    fit_weight = weight if weighted_fit and sample_weight is not None else None
+    splits = weighted_splits(cv, X, y, weight, random_state)
+    risk, mass = _fold_risks(estimator, X, y, weight, fit_weight, splits, loss)
+    return float(np.average(risk, weights=mass))
+
+
+def _best_estimator_has(method):
+    def check(self):
+        getattr(getattr(self, "best_estimator_", self.estimator), method)
+        return True
+
+    return check
+
+
+class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Choose hyper-parameters of any classifier by importance-weighted cross-validation.
+
+    Like scikit-learn's ``GridSearchCV``, but held-out losses are weighted by ``sample_weight``,
+    as the fits are; ``GridSearchCV`` weights the fits only.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        A ``Pipeline`` passes the weights to its last step (as ``<last step>__sample_weight``);
+        the steps before it are fitted without weights.
+    param_grid : dict or list of dict
+        Values to try for each parameter, as for ``GridSearchCV``.
+    cv : int, splitter or iterable, default=5
+        See ``importance_weighted_score``. All candidates see the same folds.
+    loss : {"zero_one", "log", "squared"}, default="zero_one"
+    weighted_fit : bool, default=True
+        Whether the fits see the weights too, or only the scores.
+    random_state : int, RandomState or None
+        Shuffles the rows when ``cv`` is a number.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        Of equally good candidates, the first in the order of ``ParameterGrid`` (parameter names
+        sorted, values as given, the last name varying fastest): list strongly regularising values
+        first.
+    best_score_ : float
+        Weighted risk of ``best_params_``: lower is better.
+    best_index_ : int
+    best_estimator_ : classifier
+        Fitted on all rows of positive weight.
+    cv_results_ : dict
+        ``params``, ``param_<name>``, ``risk``, ``rank_risk`` and ``split<k>_risk`` of each
+        candidate; ready for a pandas table.
+    n_splits_ : int
+    classes_ : ndarray of shape (m,)
+    n_features_in_ : int
+        Where the best estimator tells it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2))
+    >>> y = X[:, 0] + 0.1 * rng.normal(size=60) > 0
+    >>> search = IWSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, loss="log", random_state=0)
+    >>> search.fit(X, y, sample_weight=np.exp(X[:, 1])).best_params_
+    {'C': 1.0}
+    """
+
+    def __init__(
+        self,
+        estimator,
+        param_grid,
+        cv=5,
+        loss="zero_one",
+        *,
+        weighted_fit=True,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.loss = loss
+        self.weighted_fit = weighted_fit
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        """Score every candidate, then fit the best on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        self
+        """
+        check_loss(self.loss)
+        y, weight = _check_data(self, X, y, sample_weight)
+        candidates = list(ParameterGrid(self.param_grid))
+        splits = weighted_splits(self.cv, X, y, weight, self.random_state)
+        fit_weight = weight if self.weighted_fit and sample_weight is not None else None
+        models = [clone(self.estimator).set_params(**clone_values(p)) for p in candidates]
+        scored = [
+            _fold_risks(model, X, y, weight, fit_weight, splits, self.loss) for model in models
+        ]
+        risks = np.array([risk for risk, _ in scored])
+        risk = np.average(risks, axis=1, weights=scored[0][1])
+        self.cv_results_ = _results_table(candidates, risk, risks)
+        self.best_index_ = first_best(risk)
+        self.best_params_ = candidates[self.best_index_]
+        self.best_score_ = float(risk[self.best_index_])
+        self.n_splits_ = len(splits)
+        kept = weight > 0
+        fit_weight = None if fit_weight is None else weight[kept]
+        self.best_estimator_ = _fit(
+            models[self.best_index_], X if kept.all() else _rows(X, kept), y[kept], fit_weight
+        )
+        self.classes_ = self.best_estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.best_estimator_, name):
+                setattr(self, name, getattr(self.best_estimator_, name))
+        return self
+
+    def predict(self, X):
+        """Predict labels with the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    @available_if(_best_estimator_has("predict_proba"))
+    def predict_proba(self, X):
+        """Posterior probabilities by the best estimator, where it has them."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    @available_if(_best_estimator_has("decision_function"))
+    def decision_function(self, X):
+        """Decision values by the best estimator, where it has them."""
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags
+        return tags
+
+
+def clone_values(params):
+    """Parameter values, estimators among them cloned so that candidates share nothing.
+
+    Examples
+    --------
+    >>> clone_values({"C": 1.0})
+    {'C': 1.0}
+    """
+    return {name: clone(value, safe=False) for name, value in params.items()}
+
+
+def _results_table(candidates, risk, fold_risks):
+    table = {"params": candidates}
+    for name in sorted({name for params in candidates for name in params}):
+        table[f"param_{name}"] = [params.get(name) for params in candidates]
+    table["risk"] = risk
+    table["rank_risk"] = np.array([1 + np.sum(risk < r - _TIE) for r in risk])
+    for k, column in enumerate(fold_risks.T):
+        table[f"split{k}_risk"] = column
+    return table
