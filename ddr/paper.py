@@ -7,6 +7,8 @@ The t-tests behind bold type are in :mod:`ddr.significance`, the tables that peo
 """
 
 import re
+from copy import deepcopy
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 
@@ -75,6 +77,12 @@ def ledger(path=None):
             f"path must be a ledger of printed values, got {path}: there is no such file; "
             "the ledger belongs to the repository, not to an installed wheel"
         )
+    # A page asks for the ledger hundreds of times; the time stamp makes an edit visible at once.
+    return deepcopy(_read_ledger(path, path.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=8)
+def _read_ledger(path, _changed):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 

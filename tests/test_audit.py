@@ -52,6 +52,17 @@ def test_cells_that_miss_by_welch_need_a_positive_correlation():
     assert (tests.loc[tests["reached"], "needed_correlation"] < 0.05).all()
 
 
+def test_one_row_cannot_be_significant_under_any_pairing():
+    tests = audit.bold_tests()
+    beyond = tests[tests["needed_correlation"] > 1]
+    assert set(beyond["case"]) == {"GermanCredit"}
+    # The strongest pairing for given sds: the two columns rise and fall together.
+    z = np.random.default_rng(4).standard_normal(30)
+    z = (z - z.mean()) / z.std(ddof=1)
+    assert stats.ttest_rel(0.7013 + 0.0130 * z, 0.6970 + 0.0383 * z).pvalue > 0.05
+    assert stats.ttest_rel(0.7013 + 0.0130 * z, 0.6888 + 0.0554 * z).pvalue > 0.05
+
+
 def counted(scenario, rival, measure, rounding):
     table = audit.improvement_counts().set_index(["scenario", "rival", "measure", "rounding"])
     row = table.loc[(scenario, rival, measure, rounding)]

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from paper_runs import runs_like_the_paper
 from scipy import stats
 
 from ddr import paper, significance, tables
@@ -103,19 +104,6 @@ def test_bad_ledger_is_refused(tmp_path):
         paper.parse_cell("0.97 +- 0.1")
     with pytest.raises(ValueError, match="experiment must be one of synthetic, biased, cross"):
         paper.values("toy")
-
-
-def runs_like_the_paper(experiment, n=30, shift=0.0, protocol="matched"):
-    """Runs whose mean and sd are exactly the printed ones (shifted), case by case."""
-    standard = np.random.default_rng(0).standard_normal(n)
-    standard = (standard - standard.mean()) / (standard.std(ddof=1) if n > 1 else 1)
-    rows = [
-        (experiment, protocol, v.case, v.method, seed, v.mean + shift + v.sd * z)
-        for v in paper.values(experiment).itertuples()
-        for seed, z in enumerate(standard)
-    ]
-    columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 @pytest.mark.parametrize("experiment", paper.EXPERIMENTS)
