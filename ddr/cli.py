@@ -10,6 +10,7 @@ import os
 import sys
 
 from ddr._version import __version__
+from ddr.notebook_commands import add_notebook_commands
 
 
 class CommandError(Exception):
@@ -198,4 +199,4 @@ def _print_table(heads, rows):
 
 
 #: One function for each group of commands; a new group is one more function here.
-COMMANDS = (add_data_command, add_pages_command)
+COMMANDS = (add_data_command, add_pages_command, add_notebook_commands)

@@ -7,8 +7,28 @@ import nbformat
 from ddr.notebook import ROOT, RUNS, list_notebooks
 
 
-def render(root=ROOT):
-    """Write the gallery's table as Markdown.
+def write(folder, root=ROOT):
+    """Write the fragment of the gallery page.
+
+    Parameters
+    ----------
+    folder : Path
+        Where fragments go.
+    root : Path
+        The repository.
+
+    Returns
+    -------
+    list of Path
+        The file written.
+    """
+    path = Path(folder) / "runs.md"
+    path.write_text(runs_table(root), encoding="utf-8")
+    return [path]
+
+
+def runs_table(root=ROOT):
+    """Return the gallery's table as Markdown.
 
     Parameters
     ----------

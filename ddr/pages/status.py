@@ -2,46 +2,54 @@
 
 import json
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ddr import __version__
 from ddr.notebook import ROOT, TIMES, list_notebooks
 
-LIBRARIES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "clarabel",
-    "pandas",
-    "matplotlib",
-    "papermill",
-    "nbval",
-    "jupyter-book",
-    "sphinx",
-)
 
-
-def render(root=ROOT):
-    """Write the status tables as Markdown.
+def write(folder, root=ROOT):
+    """Write the fragments of the status page.
 
     Parameters
     ----------
+    folder : Path
+        Where fragments go.
     root : Path
         The repository.
 
     Returns
     -------
-    str
-        Two tables: versions and notebook times.
+    list of Path
+        The files written.
     """
-    return "\n\n".join([_versions(), _times(Path(root))]) + "\n"
+    root, paths = Path(root), []
+    for name, text in (("versions", versions_table(root)), ("times", times_table(root))):
+        paths.append(Path(folder) / f"status_{name}.md")
+        paths[-1].write_text(text, encoding="utf-8")
+    return paths
 
 
-def _versions():
+def versions_table(root=ROOT):
+    """Return the versions of Python and of each direct dependency as Markdown.
+
+    Parameters
+    ----------
+    root : Path
+        The repository; its ``requirements.txt`` names the dependencies.
+
+    Returns
+    -------
+    str
+    """
+    lines = (Path(root) / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    names = [match[0] for match in (re.match(r"[A-Za-z][\w.-]*", line) for line in lines) if match]
     rows = [("ddr-companion", __version__), ("Python", platform.python_version())]
-    rows += [(name, _installed(name)) for name in LIBRARIES]
-    return "\n".join(["| package | version |", "|---|---|", *(f"| {n} | {v} |" for n, v in rows)])
+    rows += [(name, _installed(name)) for name in names]
+    table = ["| package | version |", "|---|---|", *(f"| {name} | {v} |" for name, v in rows)]
+    return "\n".join(table) + "\n"
 
 
 def _installed(name):
@@ -51,15 +59,25 @@ def _installed(name):
         return "not installed"
 
 
-def _times(root):
-    record = root / TIMES
+def times_table(root=ROOT):
+    """Return how long each notebook took to execute, as Markdown.
+
+    Parameters
+    ----------
+    root : Path
+        The repository. Times are known for what was executed in this working copy.
+
+    Returns
+    -------
+    str
+    """
+    record = Path(root) / TIMES
     times = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
     notebooks = [path.stem for path in list_notebooks(root)]
     if not notebooks:
-        return "No notebook is published yet."
-    rows = [
-        f"| {{doc}}`/notebooks/{name}` | "
-        + (f"{times[name]:.1f} s |" if name in times else "not executed in this build |")
-        for name in notebooks
-    ]
-    return "\n".join(["| notebook | time to execute |", "|---|---|", *rows])
+        return "No notebook is published yet.\n"
+    rows = []
+    for name in notebooks:
+        taken = f"{times[name]:.1f} s" if name in times else "not executed in this build"
+        rows.append(f"| {{doc}}`/notebooks/{name}` | {taken} |")
+    return "\n".join(["| notebook | time to execute |", "|---|---|", *rows]) + "\n"

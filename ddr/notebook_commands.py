@@ -1,0 +1,91 @@
+"""The commands that execute notebooks: ``params``, ``run`` and ``execute``."""
+
+import sys
+
+
+def add_notebook_commands(groups):
+    """Add ``params``, ``run`` and ``execute``.
+
+    Parameters
+    ----------
+    groups : the object that ``ArgumentParser.add_subparsers`` returns
+    """
+    params = groups.add_parser("params", help="what a notebook lets you change")
+    params.add_argument("notebook", help="for example 02_synthetic")
+    params.set_defaults(run=_print_card)
+
+    rerun = groups.add_parser("run", help="run a notebook with other parameters, as a new page")
+    rerun.add_argument("notebook", help="for example 02_synthetic")
+    rerun.add_argument("--name", required=True, help="what to call this run, for example quick")
+    rerun.add_argument(
+        "-p",
+        "--parameter",
+        dest="given",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NAME", "VALUE"),
+        help="a parameter and its value; see `python -m ddr params`",
+    )
+    rerun.add_argument("--force", action="store_true", help="replace an earlier run of that name")
+    rerun.set_defaults(run=_rerun)
+
+    execute = groups.add_parser("execute", help="execute the published notebooks in place")
+    execute.add_argument("notebooks", nargs="*", help="only these (default: all)")
+    execute.set_defaults(run=_execute)
+
+
+def _print_card(arguments):
+    from ddr.notebook import find_notebook, read_parameters
+    from ddr.parameters import format_card
+
+    print(format_card(read_parameters(find_notebook(arguments.notebook))))
+    return 0
+
+
+def _rerun(arguments):
+    from ddr.notebook import ROOT, rerun
+
+    names = [name for name, _ in arguments.given]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"parameter {name!r} was given twice")
+    given = dict(arguments.given)
+    return _reporting(
+        lambda: rerun(arguments.notebook, given, arguments.name, force=arguments.force),
+        lambda path: f"{path.relative_to(ROOT)} is written; `make html` makes it a page.",
+    )
+
+
+def _execute(arguments):
+    from ddr.notebook import ROOT, execute, find_notebook, list_notebooks
+
+    chosen = [find_notebook(name) for name in arguments.notebooks] or list_notebooks()
+    for path in chosen:
+        code = _reporting(
+            lambda path=path: execute(path),
+            lambda changed, path=path: (
+                f"{path.relative_to(ROOT)}: {'changed' if changed else 'unchanged'}"
+            ),
+        )
+        if code:
+            return code
+    return 0
+
+
+def _reporting(work, sentence):
+    """Do the work and say what came of it; a cell that raises is told by its cell and error."""
+    from papermill.exceptions import PapermillExecutionError
+
+    from ddr.notebook import FAILED
+
+    try:
+        print(sentence(work()))
+    except PapermillExecutionError as error:
+        print(
+            f"python -m ddr: cell {error.exec_count} raised {error.ename}: {error.evalue}\n"
+            f"Nothing was replaced; the failed copy is in {FAILED}.",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
