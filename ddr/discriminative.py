@@ -1,0 +1,449 @@
+r"""Discriminative density-ratio estimation: the paper's Algorithm 1.
+
+The weight of a training row is the ratio of the joint densities, class by class (paper, eq. 8):
+
+.. math::
+    w(x, c) = \beta(x | c)\,\gamma(c), \qquad \beta(x|c) = \frac{p_{ts}(x|c)}{p_{tr}(x|c)}, \quad
+    \gamma(c) = \frac{p_{ts}(c)}{p_{tr}(c)}
+
+The labels of the test rows are unknown, so a weighted classifier's posteriors stand in for them:
+classifier and weights are learned in turn until the mutual information of the posteriors falls.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from ddr.information import effective_sample_size, mutual_information
+from ddr.ratio import OverlapWarning, check_choice, check_count, check_positive
+from ddr.ulsif import ULSIF
+
+
+def prior_ratio(posteriors, train_prior, counting="soft"):
+    r"""Ratio of the class priors, :math:`\gamma(c)` (paper, Algorithm 1, step 6).
+
+    Parameters
+    ----------
+    posteriors : ndarray of shape (n_test, m)
+        Class probabilities of the test rows.
+    train_prior : ndarray of shape (m,)
+        Class frequencies in the training sample.
+    counting : {"soft", "hard"}, default="soft"
+        Estimate the test prior by the mean posterior, or by counting predicted classes.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Positive: a class is given at least half a test row, so that a class which vanishes from
+        the predictions keeps a small weight and can come back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> posteriors = np.array([[0.9, 0.1], [0.7, 0.3], [0.9, 0.1], [0.7, 0.3]])
+    >>> prior_ratio(posteriors, np.array([0.5, 0.5])).round(2)
+    array([1.6, 0.4])
+    """
+    check_choice(counting, "counting", ("soft", "hard"))
+    n, m = posteriors.shape
+    if counting == "soft":
+        prior = posteriors.mean(axis=0)
+    else:
+        prior = np.bincount(posteriors.argmax(axis=1), minlength=m) / n
+    prior = np.maximum(prior, 0.5 / n)
+    return prior / prior.sum() / train_prior
+
+
+class ClassRatios:
+    r"""Class-wise density ratios :math:`\beta(x|c)` of the training rows (Algorithm 1, step 5).
+
+    Holds what does not change between iterations, so that an update costs little.
+
+    Parameters
+    ----------
+    ratio : DensityRatio
+    X : ndarray of shape (n_train, d)
+    codes : ndarray of shape (n_train,), int
+        Class of each training row, 0 to m - 1.
+    X_target : ndarray of shape (n_test, d)
+    reselect : bool
+        Whether the ratio chooses its parameters anew in each update.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ddr import ULSIF
+    >>> rng = np.random.default_rng(0)
+    >>> X, codes = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)
+    >>> ratios = ClassRatios(ULSIF(random_state=0), X, codes, X + 0.1, reselect=False)
+    >>> ratios(np.full((60, 2), 0.5)).shape
+    (60,)
+    """
+
+    def __init__(self, ratio, X, codes, X_target, reselect):
+        self.n_train = len(X)
+        self.rows = [np.flatnonzero(codes == c) for c in range(codes.max() + 1)]
+        # One row gives no density to compare: its ratio stays one, and the prior ratio acts alone.
+        self.matchers = [
+            ratio.matcher(X[rows], X_target, reselect) if len(rows) > 1 else None
+            for rows in self.rows
+        ]
+
+    def __call__(self, posteriors):
+        """Ratio of each training row within its class, given the test rows' posteriors."""
+        beta = np.ones(self.n_train)
+        for rows, match, weight in zip(self.rows, self.matchers, posteriors.T, strict=True):
+            # With next to no test mass there is nothing to match.
+            if match is not None and weight.sum() > 1e-6:
+                estimate = match(weight)
+                if np.any(estimate > 0):
+                    beta[rows] = estimate
+        return beta
+
+
+@dataclass
+class _State:
+    """One iteration: the weights, the model they gave, and what it says of the test rows."""
+
+    weights: np.ndarray
+    beta: np.ndarray
+    gamma: np.ndarray
+    model: BaseEstimator
+    posteriors: np.ndarray
+    information: float
+
+
+class DDRClassifier(ClassifierMixin, BaseEstimator):
+    r"""Classifier that adapts to an unlabelled target sample by class-wise density ratios.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Any scikit-learn classifier whose ``fit`` takes ``sample_weight`` and that has
+        ``predict_proba``. None means ``GaussianNB()``.
+    ratio : density-ratio estimator, default=None
+        ``ULSIF``, ``KLIEP``, ``KMM`` or ``KDERatio``. None means ``ULSIF()``.
+    normalization : {"posterior", "literal"}, default="posterior"
+        Divide the soft moments by the sum of the posteriors, or by the number of test rows as
+        printed in eq. 14, which counts the test prior twice.
+    prior : {"soft", "hard"}, default="soft"
+        Estimate the test prior by mean posteriors or by counts of predicted classes.
+    components : {"both", "class_ratio", "prior_ratio"}, default="both"
+        Use :math:`\beta\gamma`, :math:`\beta` alone or :math:`\gamma` alone.
+    scale : {"total", "class", "none"}, default="total"
+        Bring the weights to mean one over all rows; or each class's ratio to mean one within its
+        class, so that the prior ratio alone decides how much a class weighs; or leave them.
+    stopping : {"drop", "max", "weights", "fixed"}, default="drop"
+        Stop at the first fall of mutual information and keep the model before it; run ``max_iter``
+        iterations and keep the one of largest mutual information; stop when the weights change by
+        less than ``tol`` (relative norm); or keep the last of ``max_iter`` iterations.
+    min_iter : {0, 1}, default=1
+        The earliest iteration that may be kept: 0 allows the unweighted model to win.
+    max_iter : int, default=10
+        Largest number of reweightings.
+    tol : float, default=1e-3
+        For ``stopping="weights"``.
+    reselect : bool, default=False
+        Whether the ratio's width and regularisation are chosen in each iteration, or only in the
+        first. The latter is much cheaper, and makes mutual informations comparable.
+    keep_posteriors : bool, default=False
+        Store the target's posteriors of every iteration in ``history_``.
+    random_state : int, RandomState or None, default=None
+        Seeds the ratio and the estimator where they have a ``random_state`` of None.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (m,)
+    weights_ : ndarray of shape (n_train,)
+        Weights of the training rows for the model that was kept.
+    class_ratio_ : ndarray of shape (n_train,)
+        :math:`\beta(x|y)` of each training row.
+    prior_ratio_ : ndarray of shape (m,)
+        :math:`\gamma(c)` of each class.
+    estimator_ : classifier
+        The model that was kept.
+    n_iter_ : int
+        The iteration that was kept; 0 is the unweighted model.
+    history_ : list of dict
+        For each iteration that was computed: ``mutual_information``, ``prior_ratio``,
+        ``effective_sample_size``, ``weight_change`` (relative norm; NaN at iteration 0) and, on
+        request, ``posteriors``.
+    n_features_in_ : int
+
+    See Also
+    --------
+    ddr_weights : the weights alone, for other learners.
+
+    Notes
+    -----
+    ``fit(X, y)`` without a target means no shift: the plain estimator, with weights of one.
+    The target's labels are never needed and cannot be given.
+
+    References
+    ----------
+    Y.-Q. Miao, A. K. Farahat and M. S. Kamel. Discriminative density-ratio estimation. Algorithm 1.
+
+    Examples
+    --------
+    >>> from ddr.datasets import FourClusters
+    >>> problem = FourClusters()
+    >>> X, y = problem.sample(300, "train", random_state=0)
+    >>> X_target, y_target = problem.sample(1000, "test", random_state=1)
+    >>> unadapted = DDRClassifier().fit(X, y)
+    >>> adapted = DDRClassifier(random_state=0).fit(X, y, X_target)
+    >>> adapted.score(X_target, y_target) > unadapted.score(X_target, y_target)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        ratio=None,
+        *,
+        normalization="posterior",
+        prior="soft",
+        components="both",
+        scale="total",
+        stopping="drop",
+        min_iter=1,
+        max_iter=10,
+        tol=1e-3,
+        reselect=False,
+        keep_posteriors=False,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.ratio = ratio
+        self.normalization = normalization
+        self.prior = prior
+        self.components = components
+        self.scale = scale
+        self.stopping = stopping
+        self.min_iter = min_iter
+        self.max_iter = max_iter
+        self.tol = tol
+        self.reselect = reselect
+        self.keep_posteriors = keep_posteriors
+        self.random_state = random_state
+
+    def fit(self, X, y, X_target=None):
+        """Learn from labelled training rows for an unlabelled target sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_train, d)
+        y : array-like of shape (n_train,)
+        X_target : array-like of shape (n_test, d), default=None
+            Unlabelled rows of the target distribution. None means no shift.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self._check_parameters()
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y must have at least 2 classes to tell apart, got one class, {self.classes_[0]!r}"
+            )
+        learner, ratio = self._parts()
+        if X_target is None:
+            self._keep(self._start(learner, X, y, X[:0]), 0, [])
+            return self
+        X_target = validate_data(self, X_target, dtype=np.float64, reset=False)
+        self._adapt(learner, ratio, X, y, codes, X_target)
+        return self
+
+    def _check_parameters(self):
+        check_choice(self.normalization, "normalization", ("posterior", "literal"))
+        check_choice(self.prior, "prior", ("soft", "hard"))
+        check_choice(self.components, "components", ("both", "class_ratio", "prior_ratio"))
+        check_choice(self.scale, "scale", ("total", "class", "none"))
+        check_choice(self.stopping, "stopping", ("drop", "max", "weights", "fixed"))
+        check_choice(self.min_iter, "min_iter", (0, 1))
+        check_count(self.max_iter, "max_iter")
+        check_positive(self.tol, "tol")
+
+    def _parts(self):
+        """Clones of learner and ratio, seeded."""
+        rng = check_random_state(self.random_state)
+        learner = GaussianNB() if self.estimator is None else clone(self.estimator)
+        ratio = ULSIF() if self.ratio is None else clone(self.ratio)
+        if not hasattr(learner, "predict_proba"):
+            raise TypeError(f"estimator must have predict_proba, got {learner!r}")
+        if not has_fit_parameter(learner, "sample_weight"):
+            raise TypeError(f"estimator must accept sample_weight in fit, got {learner!r}")
+        if not hasattr(ratio, "matcher"):
+            raise TypeError(f"ratio must be a density-ratio estimator of ddr, got {ratio!r}")
+        for part in (learner, ratio):
+            seeds = {
+                name: rng.randint(2**31 - 1)
+                for name, value in sorted(part.get_params().items())
+                if value is None and (name == "random_state" or name.endswith("__random_state"))
+            }
+            part.set_params(**seeds)
+        return learner, ratio
+
+    def _start(self, learner, X, y, X_target):
+        ones = np.ones(len(X))
+        return self._learn(learner, X, y, X_target, ones, ones, np.ones(len(self.classes_)))
+
+    def _learn(self, learner, X, y, X_target, weights, beta, gamma):
+        """Steps 3 and 4 of Algorithm 1: a model of the weighted rows, and its posteriors."""
+        model = clone(learner).fit(X, y, sample_weight=weights)
+        posteriors, information = np.empty((0, len(self.classes_))), np.nan
+        if len(X_target):
+            posteriors = model.predict_proba(X_target)
+            information = mutual_information(posteriors)
+        return _State(weights, beta, gamma, model, posteriors, information)
+
+    def _weights(self, beta, gamma, posteriors, codes):
+        """Step 7 of Algorithm 1, with the options of this class."""
+        if self.scale == "class":
+            means = np.bincount(codes, weights=beta) / np.bincount(codes)
+            beta = beta / means[codes]
+        if self.normalization == "literal":
+            # Eq. 14 divides by all test rows: the class-wise ratio shrinks by the class's share.
+            beta = beta * posteriors.mean(axis=0)[codes]
+        weights = {
+            "both": beta * gamma[codes],
+            "class_ratio": beta,
+            "prior_ratio": gamma[codes],
+        }[self.components]
+        return weights if self.scale == "none" else weights / weights.mean()
+
+    def _adapt(self, learner, ratio, X, y, codes, X_target):
+        """Algorithm 1."""
+        class_ratios = None
+        if self.components != "prior_ratio":
+            class_ratios = ClassRatios(ratio, X, codes, X_target, self.reselect)
+        train_prior = np.bincount(codes) / len(codes)
+        state = self._start(learner, X, y, X_target)
+        states, history = [state], [self._record(state, None)]
+        while not self._finished(states):
+            gamma = prior_ratio(state.posteriors, train_prior, self.prior)
+            beta = np.ones(len(X)) if class_ratios is None else class_ratios(state.posteriors)
+            weights = self._weights(beta, gamma, state.posteriors, codes)
+            new = self._learn(learner, X, y, X_target, weights, beta, gamma)
+            history.append(self._record(new, state))
+            states.append(new)
+            state = new
+        kept = self._best(states)
+        self._keep(states[kept], kept, history)
+
+    def _finished(self, states):
+        t = len(states) - 1
+        if t >= self.max_iter:
+            return True
+        if self.stopping == "drop" and t > self.min_iter:
+            return states[t].information < states[t - 1].information
+        if self.stopping == "weights" and t > 0:
+            return _relative_change(states[t].weights, states[t - 1].weights) < self.tol
+        return False
+
+    def _best(self, states):
+        if self.stopping in ("weights", "fixed"):
+            return len(states) - 1
+        information = np.array([state.information for state in states])
+        information[: self.min_iter] = -np.inf
+        # Stopped at the first fall, the largest value is the one before it.
+        return int(np.argmax(information))
+
+    def _record(self, state, last):
+        change = np.nan if last is None else _relative_change(state.weights, last.weights)
+        record = {
+            "mutual_information": state.information,
+            "prior_ratio": state.gamma,
+            "effective_sample_size": effective_sample_size(state.weights),
+            "weight_change": change,
+        }
+        if self.keep_posteriors:
+            record["posteriors"] = state.posteriors
+        return record
+
+    def _keep(self, state, n_iter, history):
+        self.weights_ = state.weights
+        self.class_ratio_ = state.beta
+        self.prior_ratio_ = state.gamma
+        self.estimator_ = state.model
+        self.n_iter_ = n_iter
+        self.history_ = history
+        effective = effective_sample_size(state.weights)
+        if effective < max(2.0, 0.01 * len(state.weights)):
+            warnings.warn(
+                f"the weights rest on {effective:.1f} of {len(state.weights)} training rows "
+                "(effective sample size): training and target samples hardly overlap",
+                OverlapWarning,
+                stacklevel=4,
+            )
+
+    def predict(self, X):
+        """Predicted class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def predict_proba(self, X):
+        """Class probabilities of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(validate_data(self, X, dtype=np.float64, reset=False))
+
+
+def _relative_change(new, old):
+    return float(np.linalg.norm(new - old) / np.linalg.norm(old))
+
+
+def ddr_weights(X, y, X_target, estimator=None, ratio=None, **options):
+    """Weights of the training rows by Algorithm 1, for any learner of your own.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_train, d)
+    y : array-like of shape (n_train,)
+    X_target : array-like of shape (n_test, d)
+    estimator : classifier, default=None
+        Gives the posteriors in between; see :class:`DDRClassifier`.
+    ratio : density-ratio estimator, default=None
+    **options
+        Further parameters of :class:`DDRClassifier`.
+
+    Returns
+    -------
+    ndarray of shape (n_train,)
+        Non-negative, of mean one (unless ``scale="none"``).
+
+    Examples
+    --------
+    >>> from ddr.datasets import FourClusters
+    >>> X, y = FourClusters().sample(200, "train", random_state=0)
+    >>> X_target, _ = FourClusters().sample(500, "test", random_state=1)
+    >>> weights = ddr_weights(X, y, X_target, random_state=0)
+    >>> weights.shape, round(float(weights.mean()), 6)
+    ((200,), 1.0)
+    """
+    return DDRClassifier(estimator, ratio, **options).fit(X, y, X_target).weights_

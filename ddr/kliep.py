@@ -1,0 +1,194 @@
+r"""Kullback-Leibler importance estimation procedure (KLIEP), with soft test rows."""
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from ddr.kernels import KernelBlocks, assign_folds, gaussian_kernel, median_distance
+from ddr.ratio import DensityRatio, centers_of, check_count, check_grid
+
+# Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
+_TINY = 1e-300
+WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
+
+
+def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9):
+    r"""Maximise the weighted log-likelihood of the test rows under a normalised ratio.
+
+    Parameters
+    ----------
+    K_test : ndarray of shape (n_test, b)
+        Kernel values of the test rows.
+    mean_train : ndarray of shape (b,)
+        Mean kernel values over the training rows, positive.
+    test_weight : ndarray of shape (n_test,)
+        Copies that each test row stands for.
+    start : ndarray of shape (b,), default=None
+        A first guess, e.g. the solution of a similar problem.
+    tol : float, default=1e-9
+        Relative change of the objective at which to stop.
+
+    Returns
+    -------
+    ndarray of shape (b,)
+        Non-negative, with :math:`\sum_l \alpha_l \bar k_l = 1`.
+
+    Notes
+    -----
+    .. math::
+        \max_{\alpha \ge 0} \sum_j v_j \ln \sum_l \alpha_l k(x_j, x_l)
+        \quad\text{subject to}\quad \frac{1}{n_{tr}} \sum_i \sum_l \alpha_l k(x_i, x_l) = 1
+
+    The constraint can be moved into the objective as the penalty
+    :math:`-\sum_j v_j \cdot \sum_l \alpha_l \bar k_l`: setting the derivative along :math:`\alpha`
+    to zero shows that the constraint then holds at the maximum. What remains has only bounds, which
+    L-BFGS-B handles; the problem is concave, so every maximum is the global one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K = np.array([[1.0, 0.1], [0.1, 1.0]])
+    >>> kliep_coefficients(K, np.array([0.5, 0.5]), np.ones(2)).round(4)
+    array([1., 1.])
+    """
+    share = test_weight / test_weight.sum()
+    components = K_test / mean_train  # each has mean one over the training rows
+
+    def negative(pi):
+        ratio = np.maximum(components @ pi, _TINY)
+        return pi.sum() - share @ np.log(ratio), 1.0 - (share / ratio) @ components
+
+    b = K_test.shape[1]
+    pi = np.full(b, 1.0 / b) if start is None else start * mean_train
+    options = {"maxiter": 5000, "maxfun": 10000, "ftol": tol, "gtol": 1e-7, "maxcor": 20}
+    pi = minimize(
+        negative, pi, jac=True, method="L-BFGS-B", bounds=[(0, None)] * b, options=options
+    ).x
+    return pi / pi.sum() / mean_train
+
+
+class KLIEP(DensityRatio):
+    """Density ratio by the Kullback-Leibler importance estimation procedure.
+
+    Parameters
+    ----------
+    sigma : float, array-like or None, default=None
+        Kernel width, or candidates among which the held-out likelihood chooses. None means nine
+        widths from a quarter to four times the median distance between the centres.
+    n_centers : int, default=100
+        Number of kernel centres, drawn from the test rows in proportion to their weight.
+    centers : array-like of shape (b, d), default=None
+        Use these centres instead.
+    n_folds : int, default=5
+        Folds of the test rows when there is a width to choose; fewer with fewer distinct rows.
+    random_state : int, RandomState or None, default=None
+        Draws centres and folds.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_train,)
+        Estimated ratio at the training rows, of mean one.
+    sigma_ : float
+        Chosen width.
+    sigmas_ : ndarray
+        The candidates.
+    scores_ : ndarray of shape (n_sigmas,) or None
+        Held-out mean log-ratio of each width, the larger the better; None when nothing was chosen.
+    centers_ : ndarray of shape (b, d)
+    alpha_ : ndarray of shape (b,)
+    mean_weight_, effective_sample_size_ : float
+
+    References
+    ----------
+    M. Sugiyama, S. Nakajima, H. Kashima, P. von Bünau and M. Kawanabe (2007). Direct importance
+    estimation with model selection and its application to covariate shift adaptation. NIPS 20.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X_train, X_test = rng.normal(0, 1, (300, 1)), rng.normal(0.5, 0.7, (300, 1))
+    >>> ratio = KLIEP(random_state=0).fit(X_train, X_test)
+    >>> bool(np.isclose(ratio.weights_.mean(), 1.0)), ratio.predict([[-2.0], [0.5]]).round(1)
+    (True, array([0.1, 1.8]))
+    """
+
+    def __init__(self, sigma=None, *, n_centers=100, centers=None, n_folds=5, random_state=None):
+        self.sigma = sigma
+        self.n_centers = n_centers
+        self.centers = centers
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def _fit(self, X_train, X_test, test_weight):
+        rng = check_random_state(self.random_state)
+        kept = test_weight > 0
+        X_test, test_weight = X_test[kept], test_weight[kept]
+        self.centers_ = centers_of(self, X_test, test_weight, rng)
+        self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
+        self._train = KernelBlocks(X_train, self.centers_)
+        self._select(X_test, test_weight, rng)
+        K_test = gaussian_kernel(X_test, self.centers_, self.sigma_)
+        self.alpha_ = self._solve(K_test, test_weight, self.sigma_)
+        self.weights_ = self._train.product(self.alpha_, self.sigma_)
+        del self._train
+
+    def _solve(self, K_test, test_weight, sigma, **options):
+        mean = sum(K.sum(axis=0) for _, K in self._train.at(sigma)) / len(self._train.X)
+        # A centre that no training row reaches cannot enter: the constraint could not hold.
+        reached = mean > 1e-12
+        alpha = np.zeros(len(mean))
+        if np.any(reached):
+            options = {name: value[reached] for name, value in options.items()}
+            alpha[reached] = kliep_coefficients(
+                K_test[:, reached], mean[reached], test_weight, **options
+            )
+        return alpha
+
+    def _select(self, X_test, test_weight, rng):
+        """Choose the width by the likelihood of held-out test rows."""
+        n_folds = check_count(self.n_folds, "n_folds", minimum=2)
+        self.scores_, best = None, 0
+        if len(self.sigmas_) > 1:
+            folds = assign_folds(X_test, n_folds, test_weight, rng)
+            self.scores_ = np.array(
+                [self._score(X_test, test_weight, s, folds) for s in self.sigmas_]
+            )
+            best = np.argmax(self.scores_)
+        self.sigma_ = float(self.sigmas_[best])
+
+    def _score(self, X_test, test_weight, sigma, folds):
+        if folds.max() < 1:
+            return 0.0  # a single distinct row cannot be held out
+        K_test = gaussian_kernel(X_test, self.centers_, sigma)
+        start = self._solve(K_test, test_weight, sigma)
+        total = 0.0
+        for fold in range(folds.max() + 1):
+            held = folds == fold
+            alpha = self._solve(K_test[~held], test_weight[~held], sigma, start=start)
+            total += test_weight[held] @ np.log(np.maximum(K_test[held] @ alpha, _TINY))
+        return total / test_weight.sum()
+
+    def _predict(self, X):
+        return KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_)
+
+    def matcher(self, X_train, X_test, reselect=False):
+        """Prepare repeated fits, with centres drawn once from all test rows.
+
+        Parameters
+        ----------
+        X_train : ndarray of shape (n_train, d)
+        X_test : ndarray of shape (n_test, d)
+        reselect : bool, default=False
+            Whether to choose the width anew in each fit, or in the first one only.
+
+        Returns
+        -------
+        callable
+            ``match(test_weight) -> weights`` on the training rows.
+        """
+        centers = centers_of(self, X_test, None, check_random_state(self.random_state))
+        return super(KLIEP, clone(self).set_params(centers=centers)).matcher(
+            X_train, X_test, reselect
+        )

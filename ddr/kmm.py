@@ -1,0 +1,141 @@
+r"""Kernel mean matching (KMM), with soft test rows."""
+
+import numpy as np
+import piqp
+from sklearn.utils import check_random_state
+
+from ddr.kernels import KernelBlocks, choose_centers, gaussian_kernel, median_distance
+from ddr.ratio import DensityRatio, check_positive
+
+
+def kmm_weights(K, kappa, bound, epsilon):
+    r"""Solve kernel mean matching's quadratic programme.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of the training rows, positive definite.
+    kappa : ndarray of shape (n,)
+        n times the (weighted) mean kernel value between each training row and the test rows.
+    bound : float
+        Largest weight allowed.
+    epsilon : float
+        How far the mean weight may lie from one.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Notes
+    -----
+    .. math::
+        \min_\beta \tfrac12 \beta^T K \beta - \kappa^T \beta \quad\text{subject to}\quad
+        0 \le \beta_i \le B, \quad \left|\tfrac1n \sum_i \beta_i - 1\right| \le \epsilon
+
+    Solved by the interior-point method of PIQP.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kmm_weights(np.eye(2), np.array([0.5, 1.5]), bound=10.0, epsilon=0.5).round(4)
+    array([0.5, 1.5])
+    """
+    n = len(K)
+    solver = piqp.DenseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
+    solver.setup(
+        K / n,  # the same minimiser, better scaled
+        -kappa / n,
+        None,
+        None,
+        np.full((1, n), 1.0 / n),
+        np.array([1.0 - epsilon]),
+        np.array([1.0 + epsilon]),
+        np.zeros(n),
+        np.full(n, bound),
+    )
+    status = solver.solve()
+    if status != piqp.PIQP_SOLVED:
+        raise RuntimeError(f"the quadratic programme of KMM was not solved: {status}")
+    return np.clip(solver.result.x, 0.0, bound)
+
+
+class KMM(DensityRatio):
+    r"""Weights by kernel mean matching.
+
+    Parameters
+    ----------
+    sigma : float or None, default=None
+        Kernel width. None means the median distance between test rows.
+    bound : float, default=1000
+        Largest weight allowed, B.
+    epsilon : float or None, default=None
+        Allowed distance of the mean weight from one. None means
+        :math:`(\sqrt{n_{tr}} - 1)/\sqrt{n_{tr}}`, as the method's authors take.
+    ridge : float, default=1
+        Added to the diagonal of the kernel matrix. Without it (1e-6, say) the method overfits: the
+        matrix is nearly singular, and a few rows take all the weight.
+    random_state : int, RandomState or None, default=None
+        Draws the test rows whose median distance is taken.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_train,)
+        Between 0 and ``bound``.
+    sigma_ : float
+    mean_weight_, effective_sample_size_ : float
+
+    Notes
+    -----
+    The method gives weights to the training rows and no function, so ``predict`` is refused. It
+    needs the training rows' kernel matrix, and time in the cube of their number.
+
+    References
+    ----------
+    J. Huang, A. Smola, A. Gretton, K. Borgwardt and B. Schölkopf (2007). Correcting sample
+    selection bias by unlabeled data. NIPS 19.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X_train, X_test = rng.normal(0, 1, (200, 1)), rng.normal(1, 0.7, (200, 1))
+    >>> weights = KMM().fit(X_train, X_test).weights_
+    >>> bool(weights[X_train.ravel() > 0].mean() > 3 * weights[X_train.ravel() < 0].mean())
+    True
+    """
+
+    def __init__(self, sigma=None, *, bound=1000.0, epsilon=None, ridge=1.0, random_state=None):
+        self.sigma = sigma
+        self.bound = bound
+        self.epsilon = epsilon
+        self.ridge = ridge
+        self.random_state = random_state
+
+    def _fit(self, X_train, X_test, test_weight):
+        n = len(X_train)
+        bound = check_positive(self.bound, "bound")
+        epsilon = 1.0 - n**-0.5 if self.epsilon is None else check_positive(self.epsilon, "epsilon")
+        if bound < 1.0 - epsilon:
+            raise ValueError(
+                f"bound must be at least 1 - epsilon = {1.0 - epsilon:g}, got {self.bound!r}"
+            )
+        self.sigma_ = self._width(X_test, test_weight)
+        K = gaussian_kernel(X_train, X_train, self.sigma_)
+        K[np.diag_indices(n)] += check_positive(self.ridge, "ridge")
+        kappa = np.empty(n)
+        for rows, cross in KernelBlocks(X_train, X_test).at(self.sigma_):
+            kappa[rows] = n * (cross @ test_weight) / test_weight.sum()
+        self.weights_ = kmm_weights(K, kappa, bound, epsilon)
+
+    def _width(self, X_test, test_weight):
+        if self.sigma is not None:
+            return check_positive(self.sigma, "sigma")
+        rng = check_random_state(self.random_state)
+        return median_distance(choose_centers(X_test, 500, test_weight, rng))
+
+    def _predict(self, X):
+        raise NotImplementedError(
+            "KMM weights only the training rows it was fitted to: it has no value at new rows; "
+            "use ULSIF or KLIEP for those"
+        )
