@@ -163,6 +163,7 @@ def _papermill(path, values, root, progress):
         parameters=values,
         cwd=str(path.parent),  # nbval's working folder too
         kernel_name="python3",
+        language="python",
         progress_bar={"desc": path.stem} if progress else False,
     )
     seconds = time.perf_counter() - started

@@ -1,6 +1,10 @@
 """The commands that execute notebooks: ``params``, ``run`` and ``execute``."""
 
+import argparse
 import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def add_notebook_commands(groups):
@@ -10,11 +14,15 @@ def add_notebook_commands(groups):
     ----------
     groups : the object that ``ArgumentParser.add_subparsers`` returns
     """
-    params = groups.add_parser("params", help="what a notebook lets you change")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--root", type=Path, default=ROOT, help="the repository (default: this)")
+    params = groups.add_parser("params", parents=[common], help="what a notebook lets you change")
     params.add_argument("notebook", help="for example 02_synthetic")
     params.set_defaults(run=_print_card)
 
-    rerun = groups.add_parser("run", help="run a notebook with other parameters, as a new page")
+    rerun = groups.add_parser(
+        "run", parents=[common], help="run a notebook with other parameters, as a new page"
+    )
     rerun.add_argument("notebook", help="for example 02_synthetic")
     rerun.add_argument("--name", required=True, help="what to call this run, for example quick")
     rerun.add_argument(
@@ -30,7 +38,9 @@ def add_notebook_commands(groups):
     rerun.add_argument("--force", action="store_true", help="replace an earlier run of that name")
     rerun.set_defaults(run=_rerun)
 
-    execute = groups.add_parser("execute", help="execute the published notebooks in place")
+    execute = groups.add_parser(
+        "execute", parents=[common], help="execute the published notebooks in place"
+    )
     execute.add_argument("notebooks", nargs="*", help="only these (default: all)")
     execute.set_defaults(run=_execute)
 
@@ -39,33 +49,34 @@ def _print_card(arguments):
     from ddr.notebook import find_notebook, read_parameters
     from ddr.parameters import format_card
 
-    print(format_card(read_parameters(find_notebook(arguments.notebook))))
+    print(format_card(read_parameters(find_notebook(arguments.notebook, arguments.root))))
     return 0
 
 
 def _rerun(arguments):
-    from ddr.notebook import ROOT, rerun
+    from ddr.notebook import rerun
 
     names = [name for name, _ in arguments.given]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"parameter {name!r} was given twice")
-    given = dict(arguments.given)
+    given, root = dict(arguments.given), arguments.root
     return _reporting(
-        lambda: rerun(arguments.notebook, given, arguments.name, force=arguments.force),
-        lambda path: f"{path.relative_to(ROOT)} is written; `make html` makes it a page.",
+        lambda: rerun(arguments.notebook, given, arguments.name, root, force=arguments.force),
+        lambda path: f"{path.relative_to(root)} is written; `make html` makes it a page.",
     )
 
 
 def _execute(arguments):
-    from ddr.notebook import ROOT, execute, find_notebook, list_notebooks
+    from ddr.notebook import execute, find_notebook, list_notebooks
 
-    chosen = [find_notebook(name) for name in arguments.notebooks] or list_notebooks()
+    root = arguments.root
+    chosen = [find_notebook(name, root) for name in arguments.notebooks] or list_notebooks(root)
     for path in chosen:
         code = _reporting(
-            lambda path=path: execute(path),
+            lambda path=path: execute(path, root),
             lambda changed, path=path: (
-                f"{path.relative_to(ROOT)}: {'changed' if changed else 'unchanged'}"
+                f"{path.relative_to(root)}: {'changed' if changed else 'unchanged'}"
             ),
         )
         if code:

@@ -16,7 +16,8 @@ _LABELS = (
     re.compile(r"\\label\{([\w:.-]+)\}"),
 )
 _LINK = re.compile(r"(\]\()(?!\w+:|#|/)([^)#\s]+)")
-_ROLE = re.compile(r"(\{(?:doc|glue:\w+|glue)\}`(?:[^`<]*<)?)(?!/)((?:\.\./)*[\w./-]+?)(?=>?`|::)")
+_DOC = re.compile(r"(\{doc\}`(?:[^`<]*<)?)(?!/)([\w./-]+)(?=>?`)")
+_GLUE = re.compile(r"(\{glue(?::\w+)?\}`)(?!/)([\w./-]+)(?=::)")  # a value of another page
 _HOME, _AWAY = "notebooks", "book/runs"
 
 
@@ -134,11 +135,9 @@ def move_links(text):
         return match[1] + moved.replace(os.sep, "/")
 
     def role(match):
-        if match[1].startswith("{glue") and "/" not in match[2]:
-            return match[0]  # a key of the page itself
         return match[1] + "/" + os.path.normpath(os.path.join(_HOME, match[2])).replace(os.sep, "/")
 
-    return _ROLE.sub(role, _LINK.sub(link, text))
+    return _GLUE.sub(role, _DOC.sub(role, _LINK.sub(link, text)))
 
 
 def _retitle(notebook, source_name, run_name, values):

@@ -1,0 +1,84 @@
+"""Parameter cards: strictly parsed, and wrong values refused before anything runs."""
+
+import pytest
+
+from ddr.parameters import check_values, format_card, parse_parameters
+
+CELL = """\
+# What varies
+n_runs = 30  # paper: 30 | range: 1..1000 | runs per sample size
+share = 0.9  # range: 0..1 | share of the rows drawn
+
+method = "ulsif"  # choices: ulsif, kliep | ratio estimator
+sizes = [100, 200]  # paper: 100 to 1000 | range: 10.. | training sizes
+verbose = False  # whether to print progress
+"""
+
+
+def test_card_shows_every_field():
+    lines = format_card(parse_parameters(CELL)).splitlines()
+    assert len(lines) == 6
+    assert lines[1].split(maxsplit=5)[:5] == ["n_runs", "int", "30", "30", "1..1000"]
+    assert lines[1].endswith("runs per sample size")
+    assert "list of int" in lines[4]
+    assert "10.." in lines[4]
+    assert lines[5].split()[:5] == ["verbose", "bool", "False", "-", "any"]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("n = 3", "n needs a trailing comment"),
+        ("n = m  # x", "n must be a literal, got 'm'"),
+        ("n = None  # x", "n must be an int, float, bool, str"),
+        ("n = []  # x", "non-empty list"),
+        ("n = [1, 'a']  # x", "non-empty list"),
+        ("n = {'a': 1}  # x", "must be an int, float"),
+        ("n, m = 1, 2  # x", "only `name = literal` is allowed"),
+        ("print(1)  # x", "only `name = literal` is allowed"),
+        ("n = [\n1]  # x", "must fit on one line"),
+        ("n = 3  # range: 1..2 | x", "n must lie in 1..2, got 3"),
+        ("n = 3  # range: .. | x", "range must be written low..high"),
+        ("n = 3  # range: a..b | x", "range must be written low..high"),
+        ("n = 3  # range: 5 | x", "range must be written low..high"),
+        ("n = 3  # paper: 3", "must say what it means"),
+        ("n = 3  # size: 3 | x", "is not one of paper"),
+        ("n = 3  # paper: | x", "is not one of paper"),
+        ("n = 3  # paper: 3 | paper: 4 | x", "is not one of paper"),
+        ("n = 'c'  # choices: a, b | x", "n must be one of a, b; got 'c'"),
+        ("n = 3  # x\nn = 4  # y", "n is declared twice"),
+    ],
+)
+def test_malformed_declaration_is_refused(line, sentence):
+    with pytest.raises(ValueError, match=r"^parameters") as caught:
+        parse_parameters(line)
+    assert sentence in str(caught.value)
+
+
+def test_strings_are_read_as_the_declared_type():
+    given = {"n_runs": "5", "share": "1", "method": "kliep", "sizes": "[50, 70]", "verbose": "TRUE"}
+    expected = {"n_runs": 5, "share": 1.0, "method": "kliep", "sizes": [50, 70], "verbose": True}
+    assert check_values(parse_parameters(CELL), given) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "sentence"),
+    [
+        ({"n_run": 5}, ValueError, "did you mean 'n_runs'?); the valid ones are: n_runs, share,"),
+        ({"zzz": 5}, ValueError, "unknown parameter 'zzz'; the valid ones are: n_runs, share,"),
+        ({"n_runs": "many"}, TypeError, "n_runs must be an int, got 'many'"),
+        ({"n_runs": 5.0}, TypeError, "n_runs must be an int, got 5.0"),
+        ({"n_runs": True}, TypeError, "n_runs must be an int, got True"),
+        ({"n_runs": 1001}, ValueError, "n_runs must lie in 1..1000, got 1001"),
+        ({"share": "nan"}, ValueError, "share must lie in 0..1, got nan"),
+        ({"method": "kmm"}, ValueError, "method must be one of ulsif, kliep; got 'kmm'"),
+        ({"sizes": "100,5"}, ValueError, "sizes must lie in 10.., got 5"),
+        ({"sizes": ""}, TypeError, "sizes must be a non-empty list of int, got []"),
+        ({"sizes": 100}, TypeError, "sizes must be a non-empty list of int, got 100"),
+        ({"verbose": "yes"}, TypeError, "verbose must be a bool, got 'yes'"),
+    ],
+)
+def test_wrong_value_is_refused(given, error, sentence):
+    with pytest.raises(error) as caught:
+        check_values(parse_parameters(CELL), given)
+    assert sentence in str(caught.value)
