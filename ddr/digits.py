@@ -44,17 +44,36 @@ def digit_images(name, resize="bicubic", scaling="global"):
     if scaling == "joint":
         images = _jointly_scaled(name, resize)
     elif scaling == "feature":
-        images = scale_to_unit_box(_in_global_range(name, resize))
+        images = scale_to_unit_box(in_global_range(name, resize))
     elif scaling == "sample":
-        images = scale_to_unit_box(_in_global_range(name, resize).T).T.copy()
+        images = scale_to_unit_box(in_global_range(name, resize).T).T.copy()
     else:
-        images = _in_global_range(name, resize)
+        images = in_global_range(name, resize)
     images.flags.writeable = False
     return images, collection.y
 
 
-def _in_global_range(name, resize):
-    X = load(name).X
+def in_global_range(name, resize="bicubic", rows=slice(None)):
+    """Digits at 16 x 16 pixels, brought to [-1, 1] by the intensity range of their collection.
+
+    Parameters
+    ----------
+    name : {"USPS", "MNIST"}
+    resize : str
+        See :func:`ddr.shifts.cross_dataset`.
+    rows : slice or array of int
+        Which digits; all by default.
+
+    Returns
+    -------
+    float array of shape (n, 256)
+
+    Examples
+    --------
+    >>> in_global_range("MNIST", rows=[0, 1]).shape
+    (2, 256)
+    """
+    X = load(name).X[rows]
     if name == "USPS":
         return X.astype(float)
     # Cubic weights overshoot at sharp edges; image libraries cut that off, and so do we.
@@ -62,6 +81,6 @@ def _in_global_range(name, resize):
 
 
 def _jointly_scaled(name, resize):
-    usps, mnist = _in_global_range("USPS", resize), _in_global_range("MNIST", resize)
+    usps, mnist = in_global_range("USPS", resize), in_global_range("MNIST", resize)
     both = scale_to_unit_box(np.vstack([usps, mnist]))
     return (both[: len(usps)] if name == "USPS" else both[len(usps) :]).copy()

@@ -33,7 +33,8 @@ def resize_matrix(n_in, n_out, method="bicubic"):
         "bicubic": Keys's kernel with a = -0.5, widened by the scale so that it does not alias, as
         Pillow and MATLAB's ``imresize`` do. "bilinear": a triangle, widened likewise. "area": each
         new pixel is the mean of the part of the line that it covers. "crop": only the central
-        20/28 of the line, the box in which MNIST's digits lie, resized by "bicubic".
+        20/28 of the line, resized by "bicubic". MNIST's digits fit into 20 x 20 pixels, but are
+        centred by their mass, so that the crop cuts a few strokes off.
 
     Returns
     -------
@@ -47,7 +48,7 @@ def resize_matrix(n_in, n_out, method="bicubic"):
     .. math:: A_{ij} \propto k\left(\frac{j + 1/2 - (i + 1/2) s}{s}\right).
 
     At the border the kernel is cut off and normalised again, as in Pillow; MATLAB mirrors the
-    image instead. MNIST's border is blank, so that the two agree.
+    image instead. On MNIST that hardly matters: nearly all of its outermost pixels are blank.
 
     Examples
     --------

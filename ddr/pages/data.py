@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from ddr.datasets import load, manifest, names, verify
-from ddr.digits import digit_images
+from ddr.digits import in_global_range
 from ddr.scaling import scale_to_unit_box
 
 #: Blue and vermilion of Okabe and Ito: distinct for every common form of colour blindness.
@@ -147,8 +147,7 @@ def digits_sheet():
         ("MNIST, cropped to 20 × 20 first", "MNIST", "crop"),
     )
     for axes, (title, name, resize) in zip(figure.subplots(1, 3), panels, strict=True):
-        images, labels = digit_images(name, resize)
-        axes.imshow(_sheet(images, labels), cmap="gray_r", vmin=-1, vmax=1)
+        axes.imshow(_sheet(name, resize), cmap="gray_r", vmin=-1, vmax=1)
         axes.set_title(title, fontsize=11)
         axes.set_xticks(17 * np.arange(10) + 7.5, range(10))
         axes.set_yticks([])
@@ -156,13 +155,14 @@ def digits_sheet():
     return figure
 
 
-def _sheet(images, labels):
+def _sheet(name, resize):
     """Lay the first digits out with one column per digit and a line between neighbours."""
+    labels = load(name).y
+    first = np.array([np.flatnonzero(labels == digit)[:_ROWS_OF_DIGITS] for digit in range(10)])
+    images = in_global_range(name, resize, rows=first.ravel()).reshape(10, _ROWS_OF_DIGITS, 16, 16)
     sheet = np.full((17 * _ROWS_OF_DIGITS - 1, 17 * 10 - 1), -0.7)
-    for digit in range(10):
-        for row, index in enumerate(np.flatnonzero(labels == digit)[:_ROWS_OF_DIGITS]):
-            top, left = 17 * row, 17 * digit
-            sheet[top : top + 16, left : left + 16] = images[index].reshape(16, 16)
+    for digit, row in np.ndindex(10, _ROWS_OF_DIGITS):
+        sheet[17 * row : 17 * row + 16, 17 * digit : 17 * digit + 16] = images[digit, row]
     return sheet
 
 
