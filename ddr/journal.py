@@ -65,6 +65,8 @@ def columns_of(rows):
     >>> columns_of([{"method": "DDR", "omega": 0.5}])[-4:]
     ['ess', 'omega', 'seconds', 'crc32']
     """
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TypeError(f"a run must give a list of dicts, got {rows!r:.80}")
     known = {*KEYS, *DIAGNOSTICS, *NOT_COMPARED}
     further = sorted({column for row in rows for column in row} - known)
     for column in further:
@@ -106,7 +108,7 @@ def run_lines(rows, fixed, columns, start):
     [b',,Splice,1,DDR,1/1,0.30000000000000004,,,,33.33333333,,d25771c4']
     """
     methods = [row.get("method") for row in rows]
-    if not rows or len(set(methods)) < len(rows) or not all(isinstance(m, str) for m in methods):
+    if not methods or len(set(methods)) < len(rows) or not all(isinstance(m, str) for m in methods):
         raise ValueError(f"a run must give one row for each of its methods, got {methods}")
     lines = []
     for i, row in enumerate(rows, start=1):

@@ -1,13 +1,15 @@
 """Compute the missing runs of a store: in this process, on all cores, or on a Dask cluster.
 
-joblib does the work. Runs are pure functions of (case, seed), so it does not matter where they are
-computed nor in which order they arrive; the process that called `sweep` alone writes to the store,
-run by run, so a sweep that was stopped in whatever way resumes where it was.
+joblib does the work here, Dask's client on a cluster. Runs are pure functions of (case, seed), so
+it does not matter where they are computed nor in which order they arrive. Only the process that
+called `sweep` writes to the store, run by run, so a sweep that was stopped in whatever way resumes
+where it was.
 """
 
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from typing import NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
@@ -20,6 +22,7 @@ from ddr.store import Task
 __all__ = ["SchedulerError", "SweepError", "SweepInterrupted", "sweep"]
 
 _CONNECT_SECONDS = 5
+_DESERTED_SECONDS = 60
 _LINE_SECONDS = 15
 _RESUME = "what is done is stored: repeat the same command to compute the rest"
 
@@ -42,7 +45,7 @@ class SchedulerError(SweepError):
     """The Dask cluster cannot be used; the message says why in one sentence."""
 
 
-class SweepInterrupted(KeyboardInterrupt):  # noqa: N818 - as the one it stands for
+class SweepInterrupted(KeyboardInterrupt):
     """The sweep was stopped from the keyboard; the message says how to resume."""
 
 
@@ -58,7 +61,7 @@ def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=Fals
     Parameters
     ----------
     run : callable
-        ``run(case, seed)`` gives the rows of one run, a list of dict with one per method. It must be
+        ``run(case, seed)`` gives the rows of one run, a list of dict, one per method. It must be
         pure (same rows again, ``seconds`` aside) and, unless ``jobs=1``, picklable.
     tasks : iterable of (str, int)
         Pairs of case and seed; one that is there twice is computed once.
@@ -134,22 +137,19 @@ def _task(item):
 
 def _fill(run, missing, store, jobs, scheduler, advance):
     """Compute the missing runs and store each when it arrives; return what failed."""
-    failures, n_stored = {}, 0
+    failures = {}
+    results = _on_cluster(run, missing, scheduler) if scheduler else _here(run, missing, jobs)
     try:
-        with _backend(jobs, scheduler) as parallel:
-            for task, rows, error in parallel(delayed(_attempt)(run, task) for task in missing):
+        with closing(results):
+            for task, rows, error in results:
                 error = error or _keep(store, task, rows)
                 if error:
                     failures[task] = error
-                else:
-                    n_stored += 1
                 advance()
     except KeyboardInterrupt:
-        raise SweepInterrupted(
-            f"interrupted after {n_stored} of {len(missing)} missing runs; {_RESUME}"
-        ) from None
+        raise SweepInterrupted(f"interrupted; {_RESUME}") from None
     except BrokenProcessPool as error:
-        raise SweepError(f"a worker process died ({error}); {_RESUME}", failures) from error
+        raise SweepError(f"a worker process died; {_RESUME}", failures) from error
     return failures
 
 
@@ -159,7 +159,7 @@ def _attempt(run, task):
         with threadpool_limits(limits=1):
             return _Result(task, run(task.case, task.seed), "")
     except Exception as error:
-        return _Result(task, [], f"{type(error).__name__}: {error}")
+        return _Result(task, [], _sentence(error))
 
 
 def _keep(store, task, rows):
@@ -167,32 +167,70 @@ def _keep(store, task, rows):
     try:
         store.append(task, rows)
     except (TypeError, ValueError) as error:
-        return f"{type(error).__name__}: {error}"
+        return _sentence(error)
     return ""
 
 
-@contextmanager
-def _backend(jobs, scheduler):
-    if scheduler is not None:
-        with _client(scheduler) as client, parallel_config(backend="dask", client=client):
-            yield Parallel(n_jobs=-1, return_as="generator_unordered")
-    elif jobs == 1:
-        yield Parallel(n_jobs=1, return_as="generator_unordered")
-    else:
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            yield Parallel(n_jobs=jobs, return_as="generator_unordered")
+def _here(run, tasks, jobs):
+    """Compute in this process or in processes of this machine; give results as they arrive."""
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+        yield from parallel(delayed(_attempt)(run, task) for task in tasks)
 
 
-@contextmanager
-def _client(address):
+def _on_cluster(run, tasks, address):
+    """Compute on the workers of a Dask scheduler; give results as they arrive.
+
+    Not by joblib's own Dask backend: as of joblib 1.6 that one waits for ever when a worker dies
+    or cannot unpickle a run.
+    """
+    with _client(address) as client:
+        futures = client.map(partial(_attempt, run), tasks, pure=False)
+        task_of = {future.key: task for future, task in zip(futures, tasks, strict=True)}
+        arriving = _distributed().as_completed(
+            futures, loop=client.loop, with_results=True, raise_errors=False
+        )
+        del futures  # so that the cluster forgets each result once it is stored
+        for future, result in _until_deserted(client, arriving):
+            if future.status == "finished":
+                yield result
+            elif future.status == "error":
+                yield _Result(task_of[future.key], [], _sentence(result[1]))
+            else:
+                raise SweepError(f"the connection to scheduler {address!r} was lost; {_RESUME}")
+
+
+def _until_deserted(client, arriving):
+    """Give what arrives; raise when nothing can arrive any more since all workers are gone."""
+    last_seen = last_asked = time.monotonic()
+    while not arriving.is_empty():
+        yield from arriving.next_batch(block=False)
+        time.sleep(0.02)
+        now = time.monotonic()
+        if now - last_asked < _DESERTED_SECONDS / 10:
+            continue
+        last_asked = now
+        if client.ncores():
+            last_seen = now
+        elif now - last_seen > _DESERTED_SECONDS:
+            raise SweepError(f"the scheduler has lost all its workers; {_RESUME}")
+
+
+def _distributed():
     try:
-        from distributed import Client
+        import distributed  # only here: it is an optional extra, and slow to import
     except ImportError:
         raise SchedulerError(
             "scheduler needs the package distributed: install ddr-companion[cluster]"
         ) from None
+    return distributed
+
+
+@contextmanager
+def _client(address):
+    distributed = _distributed()
     try:
-        client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+        client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise SchedulerError(
             f"scheduler {address!r} cannot be reached within {_CONNECT_SECONDS} s: {error}"
@@ -203,6 +241,11 @@ def _client(address):
         except TimeoutError:
             raise SchedulerError(f"scheduler {address!r} has no workers") from None
         yield client
+
+
+def _sentence(error):
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
 
 
 @contextmanager
