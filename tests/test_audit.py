@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from ddr import audit
+from ddr.pages import audit as audit_page
 
 
 def test_sole_winners_per_table():
@@ -127,3 +128,17 @@ def test_synthetic_spread_is_what_the_test_draw_gives():
     draws = np.random.default_rng(1).binomial(2000, 0.9771, 200_000) / 2000
     np.testing.assert_allclose(row["floor"], draws.std(), rtol=0.01)
     assert not audit.sampling_spread(n_test=100)["plausible"].all()
+
+
+def test_page_fragments_carry_the_computed_counts(tmp_path):
+    paths = audit_page.write(tmp_path)
+    text = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    assert "21 of them are significant against both rivals and 9 miss 5 %" in text["audit_bold.md"]
+    assert "For GermanCredit no pairing of 30 runs reaches it." in text["audit_bold.md"]
+    missed = int((~audit.bold_tests()["reached"]).sum())
+    assert text["audit_bold.md"].count("\n| ") == missed + 1
+    row = "| USPS to MNIST | 7 from 2 % to 7 % | uLSIF | points | whole percent | 6 | 6 | no |"
+    assert row in text["audit_counts.md"]
+    above = "| DDR-uLSIF is above the Oracle column | 0 of 6 | 8 of 10 | – |"
+    assert above in text["audit_orders.md"]
+    assert "In 2 rows the best average carries no emphasis" in text["audit_plain.md"]

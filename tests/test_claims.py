@@ -7,7 +7,9 @@ import yaml
 from paper_runs import runs_like_the_paper, swapped
 
 from ddr import claim_checks, claim_live, claims, paper
+from ddr.pages import claims as claims_page
 from ddr.published import published_results
+from ddr.store import Store, Task
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +19,13 @@ def printed_runs():
     )
 
 
-def verdicts(results, live=False, path=None):
-    table = claims.evaluate_claims(results, path, live)
-    return table.set_index(["id", "protocol"])["verdict"]
+@pytest.fixture(scope="module")
+def judged(printed_runs):
+    return claims.evaluate_claims(printed_runs, live=False)
+
+
+def verdicts(evaluation):
+    return evaluation.set_index(["id", "protocol"])["verdict"]
 
 
 def test_there_are_enough_claims_and_each_can_be_checked():
@@ -39,8 +45,8 @@ def test_published_verdicts():
     claims.check_claims(results)
 
 
-def test_the_papers_own_numbers_carry_the_claims_as_the_audit_says(printed_runs):
-    found = verdicts(printed_runs)
+def test_the_papers_own_numbers_carry_the_claims_as_the_audit_says(judged):
+    found = verdicts(judged)
     holding = ["C1", "C2", "C4", "C6", "C8", "C9", "C10", "C12", "C13", "C14"]
     assert {i: found[i, "matched"] for i in holding} == dict.fromkeys(holding, "holds")
     # No correlation between paired runs makes the printed GermanCredit row significant.
@@ -49,23 +55,30 @@ def test_the_papers_own_numbers_carry_the_claims_as_the_audit_says(printed_runs)
     assert found["C11", "matched"] == "holds in part"
 
 
-def test_claims_without_runs_are_not_tested(printed_runs):
-    found = verdicts(printed_runs)
+def test_claims_without_runs_are_not_tested(printed_runs, judged):
+    found = verdicts(judged)
     assert found["C1", "tuned"] == (
         "not tested: 0 of 6 synthetic cases have runs of DDR-uLSIF and uLSIF under tuned"
     )
     assert found["C15", "matched"] == "not tested: no biased runs of the universe stop-weights"
     assert found["C19", "matched"].startswith("not tested: no synthetic runs of KLIEP and KMM")
-    nothing = verdicts(printed_runs.iloc[:0])
+    nothing = verdicts(claims.evaluate_claims(printed_runs.iloc[:0], live=False))
     assert nothing.str.startswith("not tested").all()
+
+
+def test_a_table_with_a_missing_case_is_not_judged(printed_runs):
     partial = printed_runs[printed_runs["case"] != "300"]
-    assert verdicts(partial)["C1", "matched"].startswith("not tested: 5 of 6 synthetic cases")
+    with pytest.raises(claim_checks.NotTested, match="5 of 6 synthetic cases have runs of DDR"):
+        claim_checks.better_in_cases(
+            partial, "matched", experiment="synthetic", method="DDR-uLSIF", rivals="uLSIF",
+            holds_from=6, part_from=3,
+        )  # fmt: skip
 
 
-def test_doctored_results_change_verdicts(printed_runs, tmp_path):
+def test_doctored_results_change_verdicts(printed_runs, judged, tmp_path):
     path = tmp_path / "claims.yml"
     path.write_text((paper.BOOK / "claims.yml").read_text(encoding="utf-8"), encoding="utf-8")
-    claims.write_expected(claims.evaluate_claims(printed_runs, path, live=False), path)
+    claims.write_expected(judged, path)
     claims.check_claims(printed_runs, path, live=False)
     with pytest.raises(claims.ClaimError) as caught:
         claims.check_claims(swapped(printed_runs), path, live=False)
@@ -87,12 +100,11 @@ def test_a_missing_expected_verdict_is_named(printed_runs, tmp_path):
         claims.check_claims(printed_runs, path)
 
 
-def test_write_expected_keeps_the_rest_of_the_file(printed_runs, tmp_path):
+def test_write_expected_keeps_the_rest_of_the_file(judged, tmp_path):
     path = tmp_path / "claims.yml"
     original = (paper.BOOK / "claims.yml").read_text(encoding="utf-8")
     path.write_text(original, encoding="utf-8")
-    evaluation = claims.evaluate_claims(printed_runs, path, live=False)
-    claims.write_expected(evaluation, path)
+    claims.write_expected(judged, path)
     written = path.read_text(encoding="utf-8")
 
     def other_lines(text):
@@ -100,7 +112,7 @@ def test_write_expected_keeps_the_rest_of_the_file(printed_runs, tmp_path):
 
     assert other_lines(written) == other_lines(original)
     assert claims.claims(path)[0]["expected"] == {"matched": "holds", "tuned": "not tested"}
-    assert claims.write_expected(evaluation, path) == 0
+    assert claims.write_expected(judged, path) == 0
 
 
 @pytest.mark.parametrize(
@@ -199,3 +211,26 @@ def test_direct_estimation_beats_two_steps():
 def test_figure_statement_on_one_draw():
     dr, discriminative = claim_live.wrong_side_weights(300, 1000, 2.0, seed=3)
     assert dr > 1 > discriminative
+
+
+def test_page_shows_every_claim_with_verdict_and_evidence(judged):
+    overview = claims_page.overview_text(judged)
+    details = claims_page.details_text(judged)
+    for entry in claims.claims():
+        assert f"[{entry['id']}](#{entry['id'].lower()}) | {entry['place']} |" in overview
+        assert f"### {entry['id']}\n\n{entry['claim']}" in details
+    assert "- **holds** (matched): DDR-uLSIF is significantly above uLSIF in 6 of 6" in details
+    assert "- **not tested** (tuned): 0 of 6 synthetic cases have runs" in details
+    assert "- matched: 10 holds, 2 holds in part, 5 not tested" in overview
+
+
+def test_published_results_reads_every_store_of_a_folder(tmp_path):
+    assert published_results(tmp_path).empty
+    for protocol, accuracy in (("matched", 0.5), ("tuned", 0.75)):
+        store = Store(tmp_path, "biased", protocol, {"lam": [1.0]})
+        with store.writing():
+            store.append(Task("Diabete", 0), [{"method": "uLSIF", "accuracy": accuracy}])
+    (tmp_path / "notes.json").write_text('{"experiment": "a", "protocol": "b", "parameters": {}}')
+    results = published_results(tmp_path)
+    assert results.set_index("protocol")["accuracy"].to_dict() == {"matched": 0.5, "tuned": 0.75}
+    assert set(results["experiment"]) == {"biased"}

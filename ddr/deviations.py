@@ -1,0 +1,224 @@
+"""The deviations D1, D2, ...: what the paper leaves open, what we did, and the measured effect.
+
+The entries are in ``book/deviations.yml``. Where a choice was varied in the multiverse, its effect
+is looked up in the stored runs: the gain of DDR-uLSIF over uLSIF with the other choice beside the
+gain without it, on the same cases and seeds.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from ddr.claim_checks import universe_runs
+from ddr.claim_live import figure_weights, posterior_changes
+from ddr.claims import claims
+from ddr.paper import BOOK, EXPERIMENTS, ours
+from ddr.significance import count_line, significance
+
+__all__ = ["deviations", "effect_sentences", "measured_effects", "universe_effect"]
+
+_NEEDED = {"id", "title", "open", "ours", "why", "effect"}
+_KINDS = ("universes", "computed", "not_measured")
+
+
+def deviations(path=None):
+    """Read the deviations.
+
+    Parameters
+    ----------
+    path : path-like, optional
+        Another file than ``book/deviations.yml``.
+
+    Returns
+    -------
+    list of dict
+        In the file's order.
+
+    Examples
+    --------
+    >>> deviations()[0]["title"]
+    'Normalisation of the soft moments'
+    """
+    entries = yaml.safe_load(Path(path or BOOK / "deviations.yml").read_text(encoding="utf-8"))
+    for number, entry in enumerate(entries, start=1):
+        if set(entry) != _NEEDED:
+            odd = sorted(set(entry) ^ _NEEDED)
+            raise ValueError(f"deviation {number} must have the keys {sorted(_NEEDED)}: see {odd}")
+        if entry["id"] != f"D{number}":
+            raise ValueError(f"deviation {number} must have the id D{number}, got {entry['id']!r}")
+        _check_effect(entry)
+    return entries
+
+
+def _check_effect(entry):
+    effect = entry["effect"]
+    if len(effect) != 1 or not set(effect) <= set(_KINDS):
+        raise ValueError(
+            f"effect of {entry['id']} must be one of {', '.join(_KINDS)}, got {list(effect)}"
+        )
+    if "computed" in effect and effect["computed"] not in _COMPUTED:
+        raise ValueError(
+            f"computed effect of {entry['id']} must be one of {', '.join(_COMPUTED)}, "
+            f"got {effect['computed']!r}"
+        )
+    for experiments in effect.get("universes", {}).values():
+        unknown = set(experiments) - set(EXPERIMENTS)
+        if unknown:
+            raise ValueError(
+                f"effect of {entry['id']} must name experiments {', '.join(EXPERIMENTS)}, "
+                f"got {sorted(unknown)}"
+            )
+
+
+def universe_effect(results, experiment, universe, method="DDR-uLSIF", rival="uLSIF"):
+    """Compare the gain of a method with one choice changed and unchanged.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs. The universe is the protocol ``"universe:<name>"``; the baseline is
+        ``"universe:baseline"`` where the experiment has one (the multiverse may use fewer
+        samples than the table), otherwise ``"matched"``.
+    experiment : {"synthetic", "biased", "cross"}
+        Which table.
+    universe : str
+        Name of the changed choice.
+    method, rival : str
+        Whose gain over whom.
+
+    Returns
+    -------
+    dict or None
+        cases, runs, gain_baseline, gain_changed, accuracy_baseline, accuracy_changed (of the
+        method), all in points and averaged over the cases; None when there is no common run.
+    """
+    changed = [universe_runs(results, experiment, universe, m) for m in (method, rival)]
+    base = [universe_runs(results, experiment, "baseline", m) for m in (method, rival)]
+    if base[0].empty:
+        runs = ours(results, experiment, "matched").set_index(["case", "seed"])
+        base = [runs.loc[runs["method"] == m, "accuracy"] for m in (method, rival)]
+    names = ("changed", "changed_rival", "base", "base_rival")
+    paired = pd.concat(dict(zip(names, [*changed, *base], strict=True)), axis=1).dropna()
+    if paired.empty:
+        return None
+    by_case = 100 * paired.groupby(level="case").mean().mean()
+    return {
+        "cases": paired.index.get_level_values("case").nunique(),
+        "runs": len(paired),
+        "gain_baseline": by_case["base"] - by_case["base_rival"],
+        "gain_changed": by_case["changed"] - by_case["changed_rival"],
+        "accuracy_baseline": by_case["base"],
+        "accuracy_changed": by_case["changed"],
+    }
+
+
+def t_test_counts(results):
+    """Count significant cases under the matched protocol by paired, Welch's and Holm's rule.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+
+    Returns
+    -------
+    list of str
+        One sentence per experiment that has runs.
+    """
+    lines = {e: count_line(significance(results, e)) for e in EXPERIMENTS}
+    return [f"{e}: DDR-uLSIF {text}" for e, text in lines.items() if not text.startswith("no ")]
+
+
+def posterior_change(results):
+    """Measure how much p(y|x) changes between the synthetic training and test data.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Not used.
+
+    Returns
+    -------
+    list of str
+        One sentence.
+    """
+    return [posterior_changes(results, "live", holds_from=0, part_from=0).evidence]
+
+
+def wrong_side_weight(results):
+    """Measure what the figure's text says about weights, with the settings of that claim.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Not used.
+
+    Returns
+    -------
+    list of str
+        One sentence.
+    """
+    (claim,) = [c for c in claims() if c["check"] == "figure_weights"]
+    return [figure_weights(results, "live", **claim["settings"]).evidence]
+
+
+_COMPUTED = {f.__name__: f for f in (t_test_counts, posterior_change, wrong_side_weight)}
+
+
+def effect_sentences(results, entry):
+    """Say what a deviation changes, in sentences with numbers.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    entry : dict
+        One of :func:`deviations`.
+
+    Returns
+    -------
+    list of str
+        At least one; "not measured" where there is nothing to show.
+    """
+    effect = entry["effect"]
+    if "not_measured" in effect:
+        return [f"not measured: {effect['not_measured']}"]
+    if "computed" in effect:
+        return _COMPUTED[effect["computed"]](results) or ["not measured: no runs stored"]
+    return [
+        _universe_sentence(results, experiment, universe)
+        for universe, experiments in effect["universes"].items()
+        for experiment in experiments
+    ]
+
+
+def _universe_sentence(results, experiment, universe):
+    found = universe_effect(results, experiment, universe)
+    if found is None:
+        return f"{experiment}, {universe}: not measured"
+    return (
+        f"{experiment}, {universe}: gain over uLSIF {found['gain_baseline']:+.2f} points as "
+        f"published, {found['gain_changed']:+.2f} with this choice; DDR-uLSIF "
+        f"{found['accuracy_baseline']:.2f} % and {found['accuracy_changed']:.2f} % "
+        f"({found['cases']} cases, {found['runs']} runs)"
+    )
+
+
+def measured_effects(results, path=None):
+    """Collect the effects of all deviations.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    path : path-like, optional
+        Another file than ``book/deviations.yml``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns id, title, open, ours, why, effect (the sentences, a list).
+    """
+    rows = [e | {"effect": effect_sentences(results, e)} for e in deviations(path)]
+    return pd.DataFrame(rows)
