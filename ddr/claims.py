@@ -211,7 +211,8 @@ def write_expected(evaluation, path=None):
     blocks = re.split(r"(?m)^(?=- id: )", text)
     changed = 0
     for position, block in enumerate(blocks[1:], start=1):
-        rows = evaluation[evaluation["id"] == re.match(r"- id: (\w+)", block)[1]]
+        claim = block.partition("\n")[0].removeprefix("- id: ").strip()
+        rows = evaluation[evaluation["id"] == claim]
         if rows.empty:
             continue
         verdicts = ", ".join(f"{r.protocol}: {_short(r.verdict)}" for r in rows.itertuples())
