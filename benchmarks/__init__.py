@@ -1,0 +1,1 @@
+"""Speed and accuracy of ddr beside other packages: ``python -m benchmarks``."""
