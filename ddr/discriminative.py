@@ -10,7 +10,6 @@ The labels of the test rows are unknown, so a weighted classifier's posteriors s
 classifier and weights are learned in turn until the mutual information of the posteriors falls.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import OverlapWarning, check_choice, check_count, check_positive
+from ddr.ratio import (
+    check_choice,
+    check_count,
+    check_magnitude,
+    check_positive,
+    warn_of_overlap,
+)
 from ddr.ulsif import ULSIF
 
 
@@ -134,6 +139,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         printed in eq. 14, which counts the test prior twice.
     prior : {"soft", "hard"}, default="soft"
         Estimate the test prior by mean posteriors or by counts of predicted classes.
+    matching : {"soft", "hard"}, default="soft"
+        Give each test row to every class by its posterior, or to the predicted class alone. The
+        latter is the ablation of the paper's soft matching.
     components : {"both", "class_ratio", "prior_ratio"}, default="both"
         Use :math:`\beta\gamma`, :math:`\beta` alone or :math:`\gamma` alone.
     scale : {"total", "class", "none"}, default="total"
@@ -143,6 +151,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         Stop at the first fall of mutual information and keep the model before it; run ``max_iter``
         iterations and keep the one of largest mutual information; stop when the weights change by
         less than ``tol`` (relative norm); or keep the last of ``max_iter`` iterations.
+    information_prior : {"target", "train"}, default="target"
+        The class prior in the mutual information (eq. 16 leaves it open): the mean posterior of
+        the target rows, or the class frequencies of the training rows.
     min_iter : {0, 1}, default=1
         The earliest iteration that may be kept: 0 allows the unweighted model to win.
     max_iter : int, default=10
@@ -168,6 +179,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         :math:`\gamma(c)` of each class.
     estimator_ : classifier
         The model that was kept.
+    initial_estimator_ : classifier
+        The model of iteration 0, which learned from unweighted rows.
     n_iter_ : int
         The iteration that was kept; 0 is the unweighted model.
     history_ : list of dict
@@ -208,9 +221,11 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         *,
         normalization="posterior",
         prior="soft",
+        matching="soft",
         components="both",
         scale="total",
         stopping="drop",
+        information_prior="target",
         min_iter=1,
         max_iter=10,
         tol=1e-3,
@@ -222,9 +237,11 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.ratio = ratio
         self.normalization = normalization
         self.prior = prior
+        self.matching = matching
         self.components = components
         self.scale = scale
         self.stopping = stopping
+        self.information_prior = information_prior
         self.min_iter = min_iter
         self.max_iter = max_iter
         self.tol = tol
@@ -252,19 +269,28 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y must have at least 2 classes to tell apart, got one class, {self.classes_[0]!r}"
+                "y must have at least 2 classes to tell apart, "
+                f"got one class, {self.classes_.tolist()[0]!r}"
             )
+        self._train_prior = np.bincount(codes) / len(codes)
         learner, ratio = self._parts()
         if X_target is None:
-            self._keep(self._start(learner, X, y, X[:0]), 0, [])
+            state = self._start(learner, X, y, X[:0])
+            self.initial_estimator_ = state.model
+            self._keep(state, 0, [])
             return self
         X_target = validate_data(self, X_target, dtype=np.float64, reset=False)
+        check_magnitude(X, "X")
+        check_magnitude(X_target, "X_target")
         self._adapt(learner, ratio, X, y, codes, X_target)
+        warn_of_overlap(X, X_target, self.weights_, stacklevel=2)
         return self
 
     def _check_parameters(self):
         check_choice(self.normalization, "normalization", ("posterior", "literal"))
         check_choice(self.prior, "prior", ("soft", "hard"))
+        check_choice(self.matching, "matching", ("soft", "hard"))
+        check_choice(self.information_prior, "information_prior", ("target", "train"))
         check_choice(self.components, "components", ("both", "class_ratio", "prior_ratio"))
         check_choice(self.scale, "scale", ("total", "class", "none"))
         check_choice(self.stopping, "stopping", ("drop", "max", "weights", "fixed"))
@@ -302,17 +328,29 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         posteriors, information = np.empty((0, len(self.classes_))), np.nan
         if len(X_target):
             posteriors = model.predict_proba(X_target)
-            information = mutual_information(posteriors)
+            if not np.all(np.isfinite(posteriors)):
+                raise ValueError(
+                    f"estimator must give finite posteriors, got NaN from {learner!r}: "
+                    "check the scale of X and for columns that do not vary"
+                )
+            prior = None if self.information_prior == "target" else self._train_prior
+            information = mutual_information(posteriors, prior)
         return _State(weights, beta, gamma, model, posteriors, information)
 
-    def _weights(self, beta, gamma, posteriors, codes):
+    def _class_shares(self, posteriors):
+        """Weight of each test row in the match of each class."""
+        if self.matching == "soft":
+            return posteriors
+        return np.eye(posteriors.shape[1])[posteriors.argmax(axis=1)]
+
+    def _weights(self, beta, gamma, shares, codes):
         """Step 7 of Algorithm 1, with the options of this class."""
         if self.scale == "class":
             means = np.bincount(codes, weights=beta) / np.bincount(codes)
             beta = beta / means[codes]
         if self.normalization == "literal":
             # Eq. 14 divides by all test rows: the class-wise ratio shrinks by the class's share.
-            beta = beta * posteriors.mean(axis=0)[codes]
+            beta = beta * shares.mean(axis=0)[codes]
         weights = {
             "both": beta * gamma[codes],
             "class_ratio": beta,
@@ -325,13 +363,14 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         class_ratios = None
         if self.components != "prior_ratio":
             class_ratios = ClassRatios(ratio, X, codes, X_target, self.reselect)
-        train_prior = np.bincount(codes) / len(codes)
         state = self._start(learner, X, y, X_target)
+        self.initial_estimator_ = state.model
         states, history = [state], [self._record(state, None)]
         while not self._finished(states):
-            gamma = prior_ratio(state.posteriors, train_prior, self.prior)
-            beta = np.ones(len(X)) if class_ratios is None else class_ratios(state.posteriors)
-            weights = self._weights(beta, gamma, state.posteriors, codes)
+            shares = self._class_shares(state.posteriors)
+            gamma = prior_ratio(state.posteriors, self._train_prior, self.prior)
+            beta = np.ones(len(X)) if class_ratios is None else class_ratios(shares)
+            weights = self._weights(beta, gamma, shares, codes)
             new = self._learn(learner, X, y, X_target, weights, beta, gamma)
             history.append(self._record(new, state))
             states.append(new)
@@ -376,14 +415,6 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.estimator_ = state.model
         self.n_iter_ = n_iter
         self.history_ = history
-        effective = effective_sample_size(state.weights)
-        if effective < max(2.0, 0.01 * len(state.weights)):
-            warnings.warn(
-                f"the weights rest on {effective:.1f} of {len(state.weights)} training rows "
-                "(effective sample size): training and target samples hardly overlap",
-                OverlapWarning,
-                stacklevel=4,
-            )
 
     def predict(self, X):
         """Predicted class of each row.

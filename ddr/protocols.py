@@ -1,0 +1,211 @@
+"""Protocols: every setting of an experiment, as a YAML file that a person can read.
+
+A protocol is data. Reading one checks each key, so that a typing mistake is refused before
+anything runs.
+"""
+
+from copy import deepcopy
+from pathlib import Path
+
+import yaml
+
+from ddr.paper import BOOK
+
+EXPERIMENTS = ("synthetic", "biased", "cross")
+_ALLOWED = {
+    "": {
+        "about",
+        "experiment",
+        "protocol",
+        "seed",
+        "runs",
+        "cases",
+        "methods",
+        "extra_methods",
+        "problem",
+        "learner",
+        "ratios",
+        "ddr",
+    },
+    "extra_methods": {"cases", "methods"},
+    "problem": {
+        "n_test",
+        "choose",
+        "n_omegas",
+        "redraw",
+        "strength",
+        "test_fraction",
+        "resize",
+        "scaling",
+        "fraction",
+        "max_samples",
+    },
+    "learner": {
+        "name",
+        "sigma_factors",
+        "lams",
+        "Cs",
+        "cv",
+        "loss",
+        "n_centers",
+    },
+    "ddr": {
+        "normalization",
+        "prior",
+        "matching",
+        "information_prior",
+        "components",
+        "scale",
+        "stopping",
+        "min_iter",
+        "max_iter",
+        "tol",
+        "reselect",
+    },
+}
+
+
+def protocol_names(folder=None):
+    """Names of the protocols of each experiment.
+
+    Parameters
+    ----------
+    folder : path-like, optional
+        By default ``book/protocols``.
+
+    Returns
+    -------
+    dict of str to list of str
+
+    Examples
+    --------
+    >>> protocol_names()["synthetic"]
+    ['matched', 'tuned']
+    """
+    files = sorted(Path(folder or BOOK / "protocols").glob("*.yml"))
+    pairs = [file.stem.split("-", 1) for file in files]
+    return {e: [p for experiment, p in pairs if experiment == e] for e in EXPERIMENTS}
+
+
+def load_protocol(experiment, protocol="matched", folder=None):
+    """Read and check one protocol.
+
+    Parameters
+    ----------
+    experiment : {"synthetic", "biased", "cross"}
+    protocol : str, default="matched"
+    folder : path-like, optional
+        By default ``book/protocols``.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> load_protocol("synthetic")["problem"]
+    {'n_test': 2000}
+    """
+    if experiment not in EXPERIMENTS:
+        raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {experiment!r}")
+    path = Path(folder or BOOK / "protocols") / f"{experiment}-{protocol}.yml"
+    if not path.exists():
+        known = ", ".join(protocol_names(folder)[experiment])
+        raise ValueError(f"protocol must be one of {known}, got {protocol!r}")
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return check_protocol(content)
+
+
+def check_protocol(content):
+    """Return a protocol unchanged, or say in one sentence which key is wrong.
+
+    Parameters
+    ----------
+    content : dict
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> check_protocol({"experiment": "synthetic", "problem": {"n_tset": 5}})
+    Traceback (most recent call last):
+        ...
+    ValueError: problem has an unknown key 'n_tset'; known are choose, fraction, max_samples, ...
+    """
+    for section, allowed in _ALLOWED.items():
+        keys = content if section == "" else content.get(section, {})
+        for key in keys:
+            if key not in allowed:
+                raise ValueError(
+                    f"{section or 'a protocol'} has an unknown key {key!r}; "
+                    f"known are {', '.join(sorted(allowed))}"
+                )
+    for key in ("experiment", "protocol", "seed", "cases", "methods", "learner", "ratios"):
+        if key not in content:
+            raise ValueError(f"a protocol must have the key {key!r}")
+    return content
+
+
+def changed(content, **changes):
+    """Copy a protocol with some settings changed.
+
+    Parameters
+    ----------
+    content : dict
+    **changes
+        A section with a dict of new settings, or a top-level key with its new value.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> protocol = load_protocol("synthetic")
+    >>> changed(protocol, ddr={"prior": "hard"})["ddr"]["prior"], protocol["ddr"]["prior"]
+    ('hard', 'soft')
+    """
+    content = deepcopy(content)
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(content.get(key), dict):
+            content[key] = _merged(content[key], value)
+        else:
+            content[key] = value
+    return check_protocol(content)
+
+
+def _merged(old, new):
+    """Merge one level deeper too: ``ratios`` holds a dict for each ratio. None removes a key."""
+    merged = dict(old)
+    for key, value in new.items():
+        if isinstance(value, dict) and isinstance(merged.get(key), dict):
+            value = _merged(merged[key], value)
+        merged[key] = value
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def settings(content):
+    """The part of a protocol that decides what a single run gives.
+
+    Parameters
+    ----------
+    content : dict
+
+    Returns
+    -------
+    dict
+        Without the text and the lists of runs and cases: a rerun with fewer of these finds the
+        same stored runs.
+
+    Examples
+    --------
+    >>> sorted(settings(load_protocol("synthetic")))
+    ['ddr', 'learner', 'methods', 'problem', 'ratios', 'seed']
+    """
+    return {
+        k: v
+        for k, v in content.items()
+        if k not in ("about", "experiment", "protocol", "runs", "cases")
+    }
