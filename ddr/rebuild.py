@@ -213,7 +213,10 @@ def _reader(archive):
             with zipfile.ZipFile(archive) as opened:
                 return opened.read(member)
         with tarfile.open(archive) as opened:
-            return opened.extractfile(member).read()
+            stream = opened.extractfile(member)
+            if stream is None:
+                raise RebuildError(f"{member} in {archive.name} is not a file.")
+            return stream.read()
 
     return read
 
@@ -292,22 +295,22 @@ def australian(read, member):
 
 def _statlog_row(cells):
     """Recode one row: the source counts categories from 1 and has '0' for a missing number."""
-    code = [None if i in (1, 2, 7, 13) else int(cell) for i, cell in enumerate(cells)]
+    category = {column: int(cells[column]) for column in (0, 3, 5, 6, 8, 9, 10, 11, 12, 14)}
     return [
-        {1: 0, 2: 0, 3: 1}[code[0]],
+        {1: 0, 2: 0, 3: 1}[category[0]],
         _STATLOG_MEAN_A2 if cells[1] == "0" else float(cells[1]),
         float(cells[2]),
-        {1: 2, 2: 3, 3: 2, 4: 1}[code[3]],
-        _STATLOG_A6[code[5]],
-        _STATLOG_A7[code[6]],
+        {1: 2, 2: 3, 3: 2, 4: 1}[category[3]],
+        _STATLOG_A6[category[5]],
+        _STATLOG_A7[category[6]],
         float(cells[7]),
-        code[8] - 1,
-        code[9] - 1,
-        code[10],
-        code[11] - 1,
-        {1: 2, 2: 3, 3: 1}[code[12]],
+        category[8] - 1,
+        category[9] - 1,
+        category[10],
+        category[11] - 1,
+        {1: 2, 2: 3, 3: 1}[category[12]],
         _STATLOG_MEAN_A14 if cells[13] == "0" else int(cells[13]),
-        code[14] + 1,
+        category[14] + 1,
     ]
 
 

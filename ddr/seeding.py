@@ -63,4 +63,4 @@ def generator(random_state):
 
 def _is_seed(value):
     values = value if isinstance(value, list | tuple | np.ndarray) else [value]
-    return all(isinstance(one, numbers.Integral) and one >= 0 for one in values)
+    return all(isinstance(one, numbers.Integral) and int(one) >= 0 for one in values)

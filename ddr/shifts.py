@@ -1,7 +1,7 @@
 """Training and test sets that differ: biased sampling, cross-dataset pairs, the mixture.
 
-Each function returns a :class:`ShiftedProblem`. Plain arrays and DataFrames are both accepted, so
-that anyone's table can go through the same protocols.
+Each of the three returns a :class:`ShiftedProblem`. Biased sampling takes plain arrays and
+DataFrames, so that anyone's table can go through the paper's protocol.
 """
 
 from dataclasses import dataclass, field
@@ -234,17 +234,17 @@ def cross_dataset(
         raise ValueError(f"fraction must be in (0, 1], got {fraction!r}")
     if max_samples is not None and max_samples < 2:
         raise ValueError(f"max_samples must be None or at least 2, got {max_samples!r}")
-    sides, rows_taken = [], []
+    sides = []
     for name, seed in zip(
         direction.split(" to "), seed_sequence(random_state).spawn(2), strict=True
     ):
         images, labels = digit_images(name, resize, scaling)
         rows = _some_of_both(labels, (a, b), fraction, max_samples, seed)
-        sides += [images[rows], np.where(labels[rows] == a, -1, 1)]
-        rows_taken.append(rows)
+        sides.append((images[rows], np.where(labels[rows] == a, -1, 1), rows))
+    (X_train, y_train, train_rows), (X_test, y_test, test_rows) = sides
     info = {"digits": (a, b), "direction": direction, "resize": resize, "scaling": scaling}
-    info |= {"train_rows": rows_taken[0], "test_rows": rows_taken[1]}
-    return ShiftedProblem(*sides, importance=None, info=info)
+    info |= {"train_rows": train_rows, "test_rows": test_rows}
+    return ShiftedProblem(X_train, y_train, X_test, y_test, None, info)
 
 
 def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):

