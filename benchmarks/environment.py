@@ -25,8 +25,12 @@ def ensure():
     if python.exists() and stamp.exists() and stamp.read_text() == wanted:
         return python
     print(f"Installing the packages to compare with into {FOLDER.name} (about 1.9 GB) ...")
-    venv.create(FOLDER, with_pip=True, clear=True)
-    command = [*_installer(python), "--no-deps", "-r", str(REQUIREMENTS)]
+    uv = _uv()
+    venv.create(FOLDER, with_pip=uv is None, clear=True)
+    installer = [uv, "pip", "install", "--python", str(python)]
+    if uv is None:
+        installer = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+    command = [*installer, "--quiet", "--no-deps", "-r", str(REQUIREMENTS)]
     if subprocess.run(command, cwd=ROOT).returncode:
         raise SetupError(
             f"the packages of benchmarks/{REQUIREMENTS.name} could not be installed into "
@@ -36,9 +40,7 @@ def ensure():
     return python
 
 
-def _installer(python):
+def _uv():
+    """Path of uv, which installs faster, beside this Python or on the search path; else None."""
     beside = Path(sys.executable).with_name("uv")
-    uv = str(beside) if beside.exists() else shutil.which("uv")
-    if uv:
-        return [uv, "pip", "install", "--quiet", "--python", str(python)]
-    return [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    return str(beside) if beside.exists() else shutil.which("uv")
