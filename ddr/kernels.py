@@ -11,6 +11,8 @@ from sklearn.utils import check_random_state
 _BLOCK_ELEMENTS = 2**17
 # Distances and kernel values are kept between passes up to this size, else recomputed.
 _CACHE_BYTES = 2**27
+# Widths beyond these have a square that vanishes or overflows.
+_NARROWEST, _WIDEST = 1e-150, 1e150
 
 
 def squared_distances(X, centers):
@@ -69,6 +71,7 @@ def gaussian_kernel(X, centers, sigma):
 
 
 def _kernel_of(distances, sigma, out=None):
+    sigma = min(max(sigma, _NARROWEST), _WIDEST)
     out = np.multiply(distances, -0.5 / sigma**2, out=out)
     return np.exp(out, out=out)
 
@@ -86,7 +89,8 @@ def median_distance(X, max_rows=1000, random_state=0):
     Returns
     -------
     float
-        One when every distance is zero, so that the value can serve as a kernel width.
+        One when every distance is zero (or its square is), so that the value can serve as a
+        kernel width.
 
     Examples
     --------
@@ -99,11 +103,12 @@ def median_distance(X, max_rows=1000, random_state=0):
     if len(X) < 2:
         return 1.0
     distances = pdist(X)
+    apart = distances > _NARROWEST
     median = float(np.median(distances))
-    if median == 0.0 and np.any(distances > 0):
+    if median <= _NARROWEST and np.any(apart):
         # More than half of the pairs coincide: the rest still tells the scale.
-        median = float(np.median(distances[distances > 0]))
-    return median or 1.0
+        median = float(np.median(distances[apart]))
+    return median if median > _NARROWEST else 1.0
 
 
 def group_equal_rows(X):
@@ -284,7 +289,7 @@ class KernelBlocks:
     def _update(self, sigma):
         if self._kernels is None:
             self._kernels = [np.empty_like(D) for D in self._distances]
-        halves = self._sigma is not None and abs(2 * sigma**2 / self._sigma**2 - 1) < 1e-12
+        halves = self._sigma is not None and abs(2 * (sigma / self._sigma) ** 2 - 1) < 1e-12
         for D, K in zip(self._distances, self._kernels, strict=True):
             if halves:
                 np.multiply(K, K, out=K)

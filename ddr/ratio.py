@@ -15,7 +15,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr.information import effective_sample_size
-from ddr.kernels import choose_centers
+from ddr.kernels import choose_centers, median_distance, row_blocks, squared_distances
+
+# The square of a larger number overflows when a few are added up.
+_LARGEST = 1e150
 
 
 class OverlapWarning(UserWarning):
@@ -42,7 +45,7 @@ def check_test_weight(test_weight, n_test):
     >>> check_test_weight([1, -1], 2)
     Traceback (most recent call last):
         ...
-    ValueError: test_weight must be finite and non-negative, got a minimum of -1
+    ValueError: test_weight must be finite and non-negative, got -1
     """
     if test_weight is None:
         return np.ones(n_test)
@@ -52,13 +55,43 @@ def check_test_weight(test_weight, n_test):
             f"test_weight must have one entry for each of the {n_test} rows of X_test, "
             f"got shape {weight.shape}"
         )
-    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
-        raise ValueError(
-            f"test_weight must be finite and non-negative, got a minimum of {weight.min():g}"
-        )
+    bad = weight[~(np.isfinite(weight) & (weight >= 0))]
+    if len(bad):
+        raise ValueError(f"test_weight must be finite and non-negative, got {bad[0]:g}")
+    if weight.max() > _LARGEST:
+        raise ValueError(f"test_weight must be at most {_LARGEST:g}, got {weight.max():g}")
     if not np.any(weight > 0):
         raise ValueError("test_weight must have a positive entry, got only zeros")
     return weight
+
+
+def check_magnitude(X, name):
+    """Return ``X`` if the squares of its entries are finite, or raise one clear sentence.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    name : str
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_magnitude(np.array([[1e200]]), "X_test")
+    Traceback (most recent call last):
+        ...
+    ValueError: X_test must hold numbers of magnitude at most 1e+150, got 1e+200: rescale the data
+    """
+    largest = max(X.max(initial=0.0), -X.min(initial=0.0))
+    if largest > _LARGEST:
+        raise ValueError(
+            f"{name} must hold numbers of magnitude at most {_LARGEST:g}, got {largest:g}: "
+            "rescale the data"
+        )
+    return X
 
 
 def check_positive(value, name):
@@ -161,6 +194,73 @@ def centers_of(estimator, X_test, test_weight, rng):
     return centers
 
 
+def far_share(X_train, X_test, max_rows=100):
+    """Share of the test rows that lie far from every training row.
+
+    Far means farther than three times the median distance between training rows.
+
+    Parameters
+    ----------
+    X_train : ndarray of shape (n_train, d)
+    X_test : ndarray of shape (n_test, d)
+    max_rows : int, default=100
+        About so many rows, evenly spaced, stand for the test sample and for the median distance.
+
+    Returns
+    -------
+    float
+        Zero when the training rows are all equal: they set no scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> far_share(np.array([[0.0], [1.0], [2.0]]), np.array([[1.5], [4.0], [6.0], [9.0]]))
+    0.5
+    """
+    if np.all(X_train == X_train[0]):
+        return 0.0
+    some_test = X_test[:: -(-len(X_test) // max_rows)]
+    some_train = X_train[:: -(-len(X_train) // max_rows)]
+    nearest = np.full(len(some_test), np.inf)
+    for rows in row_blocks(len(X_train), len(some_test)):
+        block = squared_distances(X_train[rows], some_test)
+        np.minimum(nearest, block.min(axis=0), out=nearest)
+    return float(np.mean(nearest > (3.0 * median_distance(some_train)) ** 2))
+
+
+def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
+    """Warn when the weights rest on very few rows, or the test sample lies far from training.
+
+    Parameters
+    ----------
+    X_train : ndarray of shape (n_train, d)
+    X_test : ndarray of shape (n_test, d)
+    weights : ndarray of shape (n_train,)
+    stacklevel : int, default=2
+        As for :func:`warnings.warn`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(10.0)[:, None]
+    >>> warn_of_overlap(X, X, np.ones(10))  # silent: the samples agree
+    """
+    n = len(weights)
+    effective = effective_sample_size(weights) if weights.any() else 0.0
+    far = far_share(X_train, X_test)
+    if effective < min(max(2.0, 0.01 * n), 0.5 * n):
+        reason = f"the weights rest on {effective:.1f} of {n} training rows (effective sample size)"
+    elif far >= 0.5:
+        reason = f"{far:.0%} of the test rows lie far from every training row"
+    else:
+        return
+    warnings.warn(
+        f"{reason}: training and test samples hardly overlap",
+        OverlapWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
 class DensityRatio(BaseEstimator):
     """Base of the ratio estimators: checks the input, calls ``_fit``, reports diagnostics.
 
@@ -183,11 +283,15 @@ class DensityRatio(BaseEstimator):
         -------
         self
         """
-        X_train = validate_data(self, X_train, dtype=np.float64)
+        X_train = check_magnitude(validate_data(self, X_train, dtype=np.float64), "X_train")
         X_test = validate_data(self, X_test, dtype=np.float64, reset=False)
+        check_magnitude(X_test, "X_test")
         test_weight = check_test_weight(test_weight, len(X_test))
         self._fit(X_train, X_test, test_weight)
-        self._diagnose()
+        weights = self.weights_
+        self.mean_weight_ = float(weights.mean())
+        self.effective_sample_size_ = effective_sample_size(weights) if weights.any() else 0.0
+        warn_of_overlap(X_train, X_test[test_weight > 0], weights, stacklevel=2)
         return self
 
     def predict(self, X):
@@ -203,7 +307,8 @@ class DensityRatio(BaseEstimator):
             Non-negative.
         """
         check_is_fitted(self)
-        return self._predict(validate_data(self, X, dtype=np.float64, reset=False))
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._predict(check_magnitude(X, "X"))
 
     def matcher(self, X_train, X_test, reselect=False):
         """Prepare repeated fits to the same two samples under changing test weights.
@@ -231,15 +336,3 @@ class DensityRatio(BaseEstimator):
             return estimator.weights_
 
         return match
-
-    def _diagnose(self):
-        weights = self.weights_
-        self.mean_weight_ = float(weights.mean())
-        self.effective_sample_size_ = effective_sample_size(weights) if weights.any() else 0.0
-        if self.effective_sample_size_ < max(2.0, 0.01 * len(weights)):
-            warnings.warn(
-                f"the weights rest on {self.effective_sample_size_:.1f} of {len(weights)} training "
-                "rows (effective sample size): the two samples hardly overlap",
-                OverlapWarning,
-                stacklevel=3,
-            )

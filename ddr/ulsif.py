@@ -148,9 +148,9 @@ def _loo_scores(moments, sigma, lams, weight, clip):
     s = U.T @ moments.first_moment(sigma, weight)
     left_out = _clipped_left_out if clip == "coefficients" else _free_left_out
 
-    inverse = 1.0 / (eigenvalues[:, None] + lams * (n - 1) / n)
     squares = np.zeros(len(lams))
     if n > 1:  # a single training row cannot be left out
+        inverse = 1.0 / (eigenvalues[:, None] + lams * (n - 1) / n)
         left_out_ratios = left_out(U, inverse, s)
         for _, K in moments.train.at(sigma):
             ratios = left_out_ratios(K, lambda a, q: a / (n - q))
