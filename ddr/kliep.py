@@ -1,11 +1,17 @@
 r"""Kullback-Leibler importance estimation procedure (KLIEP), with soft test rows."""
 
 import numpy as np
-from scipy.optimize import minimize
+import piqp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ddr.kernels import KernelBlocks, assign_folds, gaussian_kernel, median_distance
+from ddr.kernels import (
+    KernelBlocks,
+    assign_folds,
+    gaussian_kernel,
+    group_equal_rows,
+    median_distance,
+)
 from ddr.ratio import DensityRatio, centers_of, check_count, check_grid
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
@@ -13,7 +19,7 @@ _TINY = 1e-300
 WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 
 
-def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9):
+def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, max_iter=100):
     r"""Maximise the weighted log-likelihood of the test rows under a normalised ratio.
 
     Parameters
@@ -27,7 +33,9 @@ def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9):
     start : ndarray of shape (b,), default=None
         A first guess, e.g. the solution of a similar problem.
     tol : float, default=1e-9
-        Relative change of the objective at which to stop.
+        How far the objective may lie below its maximum (as far as rounding permits).
+    max_iter : int, default=100
+        Largest number of Newton steps; about ten are needed.
 
     Returns
     -------
@@ -42,8 +50,16 @@ def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9):
 
     The constraint can be moved into the objective as the penalty
     :math:`-\sum_j v_j \cdot \sum_l \alpha_l \bar k_l`: setting the derivative along :math:`\alpha`
-    to zero shows that the constraint then holds at the maximum. What remains has only bounds, which
-    L-BFGS-B handles; the problem is concave, so every maximum is the global one.
+    to zero shows that the constraint then holds at the maximum. What remains is concave and has
+    only bounds: Newton steps under these bounds, by the quadratic programmes of PIQP, end at the
+    global maximum [1]_. With the constraint met, no objective lies above this one by more than the
+    largest entry of its gradient.
+
+    References
+    ----------
+    .. [1] Y. Kim, P. Carbonetto, M. Stephens and M. Anitescu (2020). A fast algorithm for maximum
+       likelihood estimation of mixture proportions using sequential quadratic programming. Journal
+       of Computational and Graphical Statistics 29, 261-273.
 
     Examples
     --------
@@ -54,18 +70,55 @@ def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9):
     """
     share = test_weight / test_weight.sum()
     components = K_test / mean_train  # each has mean one over the training rows
-
-    def negative(pi):
-        ratio = np.maximum(components @ pi, _TINY)
-        return pi.sum() - share @ np.log(ratio), 1.0 - (share / ratio) @ components
-
-    b = K_test.shape[1]
-    pi = np.full(b, 1.0 / b) if start is None else start * mean_train
-    options = {"maxiter": 5000, "maxfun": 10000, "ftol": tol, "gtol": 1e-7, "maxcor": 20}
-    pi = minimize(
-        negative, pi, jac=True, method="L-BFGS-B", bounds=[(0, None)] * b, options=options
-    ).x
+    seen = np.any(components > 0, axis=1) & (share > 0)  # no coefficients can change the others
+    components, share = components[seen], share[seen]
+    pi = np.full(len(mean_train), 1.0 / len(mean_train))
+    if start is not None and np.all(components @ (start * mean_train) > 0):
+        pi = start * mean_train
+    value = _penalised(pi, components, share)
+    for _ in range(max_iter):
+        ratio = components @ pi
+        gradient = share.sum() - (share / ratio) @ components
+        if max(-gradient.min(), abs(gradient @ pi)) < tol:
+            break
+        step = _newton_step(pi, gradient, components * (np.sqrt(share) / ratio)[:, None])
+        length = 1.0
+        while _penalised(pi + length * step, components, share) > (
+            value + 1e-4 * length * (gradient @ step)
+        ):
+            length /= 2
+        pi = pi + length * step
+        last, value = value, _penalised(pi, components, share)
+        if last - value <= 1e-15:
+            break
     return pi / pi.sum() / mean_train
+
+
+def _penalised(pi, components, share):
+    """Minus the objective, with the constraint as a penalty; infinite where a ratio is zero."""
+    with np.errstate(divide="ignore"):
+        return share.sum() * pi.sum() - share @ np.log(components @ pi)
+
+
+def _newton_step(pi, gradient, root):
+    """Step to the minimum, over pi >= 0, of the quadratic model with Hessian root' root."""
+    H = root.T @ root
+    H[np.diag_indices(len(H))] += 1e-10 * np.trace(H) / len(H)  # kernels are nearly dependent
+    solver = piqp.DenseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-10
+    solver.setup(H, gradient - H @ pi, x_l=np.zeros(len(pi)))
+    status = solver.solve()
+    if not np.all(np.isfinite(solver.result.x)):
+        raise RuntimeError(f"a quadratic programme of KLIEP was not solved: {status}")
+    return np.maximum(solver.result.x, 0.0) - pi
+
+
+def _merge_copies(X, weight):
+    """Distinct rows and how often each stands there: copies and weights become the same input."""
+    X, weight = X[weight > 0], weight[weight > 0]
+    groups = group_equal_rows(X)
+    _, first = np.unique(groups, return_index=True)
+    return X[first], np.bincount(groups, weights=weight)
 
 
 class KLIEP(DensityRatio):
@@ -123,8 +176,7 @@ class KLIEP(DensityRatio):
 
     def _fit(self, X_train, X_test, test_weight):
         rng = check_random_state(self.random_state)
-        kept = test_weight > 0
-        X_test, test_weight = X_test[kept], test_weight[kept]
+        X_test, test_weight = _merge_copies(X_test, test_weight)
         self.centers_ = centers_of(self, X_test, test_weight, rng)
         self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
         self._train = KernelBlocks(X_train, self.centers_)
