@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ddr.paper import BOOK
-from ddr.store import Store
+from ddr.store import Store, file_stem
 
 __all__ = ["published_results"]
 
@@ -37,7 +37,7 @@ def published_results(folder=None):
     for side in sorted(folder.glob("*.json")):
         content = json.loads(side.read_text(encoding="utf-8"))
         names = (content["experiment"], content["protocol"])
-        if side.stem == "-".join(names):
+        if side.stem == file_stem(*names):
             tables.append(Store(folder, *names, content["parameters"]).rows())
     tables = [table for table in tables if not table.empty]
     if not tables:

@@ -47,6 +47,7 @@ __all__ = [
     "StoreBusyError",
     "StoreError",
     "Task",
+    "file_stem",
     "parameters_hash",
 ]
 
@@ -107,6 +108,26 @@ def _canonical_json(value):
     return text.encode()
 
 
+def file_stem(experiment, protocol):
+    """Name of a store's files, without their endings.
+
+    Parameters
+    ----------
+    experiment, protocol : str
+
+    Returns
+    -------
+    str
+        Not every file system bears a colon in a name, so it becomes a dot.
+
+    Examples
+    --------
+    >>> file_stem("biased", "universe:hard-prior")
+    'biased-universe.hard-prior'
+    """
+    return f"{experiment}-{protocol}".replace(":", ".")
+
+
 class Store:
     """The stored runs of one experiment under one protocol and one parameter set.
 
@@ -115,7 +136,7 @@ class Store:
     directory : path
         Where the files live; made on the first write.
     experiment, protocol : str
-        Made of letters, digits, dots, underscores and hyphens; they name the files.
+        Made of letters, digits, dots, colons, underscores and hyphens; they name the files.
     parameters : dict
         The full parameter set, see `parameters_hash`. Rows of others are never returned.
 
@@ -144,17 +165,18 @@ class Store:
 
     def __init__(self, directory, experiment, protocol, parameters):
         for argument, name in (("experiment", experiment), ("protocol", protocol)):
-            if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name):
+            if not isinstance(name, str) or not re.fullmatch(r"[\w.:-]+", name):
                 raise ValueError(
-                    f"{argument} must be made of letters, digits, dots, underscores and hyphens, "
-                    f"got {name!r}"
+                    f"{argument} must be made of letters, digits, dots, colons, underscores and "
+                    f"hyphens, got {name!r}"
                 )
         self.experiment = experiment
         self.protocol = protocol
         self.parameters_sha256 = parameters_hash(parameters)
         self.parameters = json.loads(_canonical_json(parameters))
-        self.path = Path(directory) / f"{experiment}-{protocol}.csv"
-        self.side_path = self.path.with_name(f"{experiment}-{protocol}.json")
+        stem = file_stem(experiment, protocol)
+        self.path = Path(directory) / f"{stem}.csv"
+        self.side_path = self.path.with_name(f"{stem}.json")
         self._writing = False
         self._columns = None
         self._descriptor = None

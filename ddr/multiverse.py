@@ -1,0 +1,140 @@
+"""The multiverse: the matched protocol under every choice that the paper leaves open."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+from scipy import stats
+
+from ddr.paper import BOOK
+from ddr.protocols import EXPERIMENTS, changed, load_protocol
+from ddr.reproduce import compute
+
+METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
+
+
+def universes(experiment, path=None):
+    """Protocols of an experiment's universes.
+
+    Parameters
+    ----------
+    experiment : {"synthetic", "biased", "cross"}
+    path : path-like, optional
+        By default ``book/multiverse.yml``.
+
+    Returns
+    -------
+    dict of str to dict
+        Protocol by name of the universe, the baseline first.
+
+    Examples
+    --------
+    >>> list(universes("biased"))[:2], len(universes("biased")) >= 12
+    (['baseline', 'literal-normalization'], True)
+    """
+    content = read(path)
+    base = changed(
+        load_protocol(experiment),
+        methods=METHODS,
+        extra_methods={"cases": [], "methods": []},
+        runs=content["runs"],
+        problem=content["problem"].get(experiment, {}),
+    )
+    found = {}
+    for name, universe in content["universes"].items():
+        change = universe.get(experiment, universe.get("all"))
+        if change is not None:
+            found[name] = changed(base, protocol=f"universe:{name}", **change)
+    return found
+
+
+def read(path=None):
+    """Read and check the list of universes.
+
+    Parameters
+    ----------
+    path : path-like, optional
+        By default ``book/multiverse.yml``.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> read()["universes"]["hard-prior"]["question"]
+    'Count predicted classes instead of adding posteriors?'
+    """
+    content = yaml.safe_load(Path(path or BOOK / "multiverse.yml").read_text(encoding="utf-8"))
+    for name, universe in content["universes"].items():
+        unknown = set(universe) - {"question", "all", *EXPERIMENTS}
+        if unknown or "question" not in universe:
+            raise ValueError(
+                f"universe {name!r} must have a question and changes for all or for some of "
+                f"{', '.join(EXPERIMENTS)}, got the keys {', '.join(sorted(universe))}"
+            )
+    return content
+
+
+def compute_multiverse(experiment, folder=None, say=print, **options):
+    """Compute the runs of all universes of an experiment that are not stored yet.
+
+    Parameters
+    ----------
+    experiment : {"synthetic", "biased", "cross"}
+    folder : path-like, optional
+        By default ``book/results``.
+    say : callable, default=print
+    **options
+        See :func:`ddr.reproduce.compute`.
+    """
+    for name, protocol in universes(experiment).items():
+        say(f"{experiment}, universe {name}")
+        compute(protocol, folder or BOOK / "results", **options)
+
+
+def gains(results, experiment):
+    """Mean gain of DDR-uLSIF over uLSIF in each universe, over all cases and runs.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy runs, as :func:`ddr.published.published_results` reads them.
+    experiment : {"synthetic", "biased", "cross"}
+
+    Returns
+    -------
+    DataFrame
+        Indexed by universe: ``question``, the mean accuracy of each method, ``gain`` in points,
+        its 95 % interval ``low`` and ``high`` (from the case means, which are independent),
+        ``cases_won`` of ``cases``, and ``runs``.
+
+    Notes
+    -----
+    The interval takes the cases as the sample: it answers whether the gain would hold in a new
+    case, not whether it is more than the noise of the runs.
+    """
+    questions = {name: u["question"] for name, u in read()["universes"].items()}
+    rows = []
+    for name in universes(experiment):
+        runs = results[
+            (results["experiment"] == experiment) & (results["protocol"] == f"universe:{name}")
+        ]
+        if runs.empty:
+            continue
+        table = runs.pivot_table(index=["case", "seed"], columns="method", values="accuracy")
+        by_case = table.groupby("case").mean()
+        gain = 100 * (by_case["DDR-uLSIF"] - by_case["uLSIF"])
+        half = stats.t.ppf(0.975, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain))
+        rows.append(
+            {"universe": name, "question": questions[name]}
+            | {method: by_case[method].mean() for method in METHODS}
+            | {"gain": gain.mean(), "low": gain.mean() - half, "high": gain.mean() + half}
+            | {"cases_won": int((gain > 0).sum()), "cases": len(gain)}
+            | {"runs": table.groupby("case").size().min()}
+        )
+    columns = ["universe", "question", *METHODS, "gain", "low", "high"]
+    return pd.DataFrame(rows, columns=[*columns, "cases_won", "cases", "runs"]).set_index(
+        "universe"
+    )
