@@ -8,6 +8,7 @@ where it was.
 
 import sys
 import time
+import warnings
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -173,7 +174,13 @@ def _keep(store, task, rows):
 
 def _here(run, tasks, jobs):
     """Compute in this process or in processes of this machine; give results as they arrive."""
-    with parallel_config(backend="loky", inner_max_num_threads=1):
+    with (
+        # workers whose sweep was killed end soon instead of after joblib's five minutes
+        parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=20),
+        warnings.catch_warnings(),
+    ):
+        # what an interrupt cancels is said in our own words
+        warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
         yield from parallel(delayed(_attempt)(run, task) for task in tasks)
 
@@ -181,8 +188,8 @@ def _here(run, tasks, jobs):
 def _on_cluster(run, tasks, address):
     """Compute on the workers of a Dask scheduler; give results as they arrive.
 
-    Not by joblib's own Dask backend: as of joblib 1.6 that one waits for ever when a worker dies
-    or cannot unpickle a run.
+    Not by joblib's own Dask backend: in joblib 1.6 it passes no error of a task on to a generator,
+    so a sweep whose runs the workers cannot unpickle would never end.
     """
     with _client(address) as client:
         futures = client.map(partial(_attempt, run), tasks, pure=False)
@@ -192,9 +199,10 @@ def _on_cluster(run, tasks, address):
         )
         del futures  # so that the cluster forgets each result once it is stored
         for future, result in _until_deserted(client, arriving):
-            if future.status == "finished":
+            # not by future.status: that may have changed since, when the worker left
+            if isinstance(result, _Result):
                 yield result
-            elif future.status == "error":
+            elif isinstance(result, tuple):  # type, exception, traceback
                 yield _Result(task_of[future.key], [], _sentence(result[1]))
             else:
                 raise SweepError(f"the connection to scheduler {address!r} was lost; {_RESUME}")
