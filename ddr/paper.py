@@ -44,7 +44,7 @@ VERDICTS = {
     "not run": "no run stored",
 }
 
-#: |delta| that R3 still allows: two points of accuracy.
+#: The largest difference that R3 still allows: two points of accuracy.
 VALUE_TOLERANCE = 0.02
 #: Printed means nearer than half a point count as tied: either order of ours is then accepted.
 TIE = 0.005

@@ -139,7 +139,7 @@ def biased_sampling(
     test_fraction : float
         Share of the rows that are set aside, uniformly at random, for the test.
     scaling : {"feature", "none"}
-        Whether to scale the columns to [-1, 1] first, by :func:`scale_to_unit_box`.
+        Whether to scale the columns to [-1, 1] first, by :func:`~ddr.scaling.scale_to_unit_box`.
     min_per_class : int
         A training set with fewer rows of some class is drawn again.
     random_state : None, int, SeedSequence, Generator or RandomState
