@@ -8,7 +8,6 @@ import argparse
 import csv
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 from benchmarks import store
 from benchmarks.environment import ROOT, SetupError, ensure
 from benchmarks.plan import plan
+from benchmarks.worker import OVER_LIMIT
 
 PUBLISHED = ROOT / "benchmarks" / "results.json"
 UNFINISHED = ROOT / "artifacts" / "benchmarks"
@@ -112,18 +112,17 @@ def _run(python, function, arguments, limit):
         # Without stored bytecode every import would compile its sources.
         if name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")
     }
-    command = [str(python), "-m", "benchmarks.worker", function, json.dumps(arguments)]
+    command = [str(python), "-m", "benchmarks.worker", function, json.dumps(arguments), str(limit)]
     process = subprocess.run(
         command,
         cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 10)),
     )
     if process.returncode == 0:
         return json.loads(process.stdout)
-    if process.returncode == -signal.SIGXCPU:
+    if process.returncode == OVER_LIMIT:
         return {"failed": f"stopped after {limit} s"}
     if process.returncode < 0:
         return {"failed": f"ended by {signal.Signals(-process.returncode).name}"}

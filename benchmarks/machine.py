@@ -4,6 +4,7 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "densratio", "adapt", "skada", "genriesz")
 
@@ -14,7 +15,10 @@ def facts():
     from threadpoolctl import threadpool_info
 
     blas = next((lib for lib in threadpool_info() if lib["user_api"] == "blas"), {})
+    from benchmarks.measure import clock_step
+
     return {
+        "clock_step_seconds": median(clock_step() for _ in range(101)),
         "processor": _processor(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",

@@ -27,7 +27,7 @@ class Task:
 def plan(quick):
     """All tasks; ``quick`` leaves out what takes minutes."""
     seeds, repeats = (1, 3) if quick else (3, 7)
-    tasks = [Task("imports", "imports", {"repeats": 5 if quick else 15})]
+    tasks = [Task("imports", "imports", {"repeats": 5 if quick else 11})]
     sizes = {"sizes": [100, 1000] if quick else [100, 200, 500, 1000], "seeds": 3 if quick else 10}
     tasks.append(Task("paper data", "paper_data", sizes))
     for n in SIZES:

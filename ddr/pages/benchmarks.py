@@ -273,6 +273,7 @@ def machine_table(results):
     """
     machine = results["machine"]
     facts = [(name, machine[name]) for name in ("processor", "cores", "system", "python", "blas")]
+    facts.append(("step of the CPU clock", f"{machine['clock_step_seconds'] * 1e6:.1f} μs"))
     facts += [(name, version or "not installed") for name, version in machine["packages"].items()]
     return [{"what": name, "value": value} for name, value in facts]
 
