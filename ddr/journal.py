@@ -164,7 +164,8 @@ def sort_out(lines, columns, start):
         A line that stands twice counts once; a run with two different lines for one part is
         incomplete, since nothing tells which of them is right.
     """
-    damaged, found = [], {}
+    damaged: list[str] = []
+    found: dict[Task, dict[bytes, str]] = {}
     for number, line in enumerate(lines, start=1):
         if line in (header(columns), b""):
             continue

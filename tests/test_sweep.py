@@ -91,9 +91,12 @@ def test_sweep_killed_at_twenty_random_points_resumes_to_the_same_file(
         child = processes.Process(target=sweep_here, args=(folder, N_TASKS, PAUSE))
         child.start()
         wait_until(lambda path=path, share=share: size(path) >= share * full_size, child)
+        seen_before = make_store(folder).done()
         child.kill()
         child.join()
-        n_stored = len(make_store(folder).done())
+        stored = make_store(folder).done()
+        assert stored >= seen_before, "a run that was stored got lost"
+        n_stored = len(stored)
         assert sweep_here(folder, N_TASKS) == N_TASKS - n_stored, "only what is missing is computed"
         assert comparable(folder) == uninterrupted
         if child.exitcode == -signal.SIGKILL:
@@ -107,6 +110,7 @@ def test_sweep_killed_at_each_step_of_writing_resumes_to_the_same_file(tmp_path,
     n_tasks = 3
     sweep_here(tmp_path / "whole", n_tasks)
     expected = comparable(tmp_path / "whole")
+    n_stored = 0
     for n_calls in range(1, 100):
         folder = tmp_path / str(n_calls)
         child = processes.Process(target=sweep_and_die, args=(folder, n_tasks, n_calls))
@@ -115,12 +119,14 @@ def test_sweep_killed_at_each_step_of_writing_resumes_to_the_same_file(tmp_path,
         if child.exitcode == 0:
             break
         assert child.exitcode == -signal.SIGKILL
-        believed = make_store(folder).done()
-        assert sweep_here(folder, n_tasks) == n_tasks - len(believed)
+        n_stored, n_stored_one_step_before = len(make_store(folder).done()), n_stored
+        assert n_stored >= n_stored_one_step_before, "a run that was stored got lost"
+        assert sweep_here(folder, n_tasks) == n_tasks - n_stored
         assert comparable(folder) == expected
         assert not list(folder.glob("*.tmp"))
     assert n_calls > 15, "side file, header, three runs and the final order are more steps"
     assert child.exitcode == 0
+    assert n_stored == n_tasks, "the last kills came after all runs, while they were put in order"
 
 
 @pytest.mark.slow
