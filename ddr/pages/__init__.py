@@ -16,6 +16,7 @@ PAGES = (
     "ddr.pages.benchmarks",
     "ddr.pages.runs",
     "ddr.pages.status",
+    "ddr.pages.api",
 )
 
 
