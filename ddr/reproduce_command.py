@@ -1,5 +1,7 @@
 """The command ``python -m ddr reproduce``; kept light, since every ``--help`` imports it."""
 
+import sys
+
 
 def add_reproduce_command(groups):
     """Add ``reproduce`` to the command line.
@@ -36,6 +38,8 @@ def add_reproduce_command(groups):
 def _reproduce_command(arguments):
     from ddr.protocols import EXPERIMENTS
     from ddr.reproduce import reproduce
+    from ddr.store import StoreError
+    from ddr.sweep import SweepError, SweepInterrupted
 
     unknown = [e for e in arguments.experiments if e not in EXPERIMENTS]
     if unknown:
@@ -44,13 +48,20 @@ def _reproduce_command(arguments):
         )
     if arguments.runs is not None and arguments.runs < 1:
         raise ValueError(f"--runs must be at least 1, got {arguments.runs}")
-    reproduce(
-        arguments.experiments or EXPERIMENTS,
-        arguments.protocol,
-        arguments.into,
-        runs=arguments.runs,
-        jobs=arguments.jobs,
-        scheduler=arguments.scheduler,
-        progress=True,
-    )
+    try:
+        reproduce(
+            arguments.experiments or EXPERIMENTS,
+            arguments.protocol,
+            arguments.into,
+            runs=arguments.runs,
+            jobs=arguments.jobs,
+            scheduler=arguments.scheduler,
+            progress=True,
+        )
+    except (SweepError, StoreError) as error:
+        print(f"python -m ddr reproduce: {error}", file=sys.stderr)
+        return 1
+    except SweepInterrupted as interruption:
+        print(f"\npython -m ddr reproduce: {interruption}", file=sys.stderr)
+        return 130
     return 0
