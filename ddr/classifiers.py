@@ -14,10 +14,10 @@ from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from ddr.hinge import solve_hinge
 from ddr.kernels import (
     choose_centers,
     gaussian_kernel,
@@ -566,21 +566,22 @@ def platt_posterior(scores, platt):
     return posterior / posterior.sum(axis=1, keepdims=True)
 
 
-def _fit_hinge(X, positive, weight, C, tol):
-    """Normal vector and intercept of LIBSVM's two-class C-SVC, or of the only class present."""
-    if positive.all() or not positive.any():
-        return np.zeros(X.shape[1]), 1.0 if positive.all() and len(positive) else -1.0
-    svc = SVC(kernel="linear", C=C, tol=tol).fit(X, positive, sample_weight=weight)
-    return (svc.dual_coef_ @ svc.support_vectors_)[0], svc.intercept_[0]
+def _fit_pairs(X, y_index, cost, n_classes, near=None):
+    """One machine for each pair of classes: ``coef`` (pairs, d) and ``intercept`` (pairs,).
 
-
-def _fit_pairs(X, y_index, weight, n_classes, C, tol):
-    """One machine for each pair of classes: ``coef`` (pairs, d) and ``intercept`` (pairs,)."""
+    ``near`` is such a result for other costs or rows, from which to start.
+    """
     pairs = list(combinations(range(n_classes), 2))
     coef, intercept = np.zeros((len(pairs), X.shape[1])), np.zeros(len(pairs))
     for k, (first, second) in enumerate(pairs):
         rows = np.flatnonzero((y_index == first) | (y_index == second))
-        coef[k], intercept[k] = _fit_hinge(X[rows], y_index[rows] == second, weight[rows], C, tol)
+        sign = np.where(y_index[rows] == second, 1.0, -1.0)
+        if len(np.unique(sign)) < 2:
+            # Only one class of the pair has rows: it wins everywhere.
+            intercept[k] = sign[0] if len(sign) else -1.0
+            continue
+        start = None if near is None or not near[0][k].any() else (near[0][k], near[1][k])
+        coef[k], intercept[k] = solve_hinge(X[rows], sign, cost[rows], near=start)
     return coef, intercept
 
 
@@ -598,13 +599,17 @@ def _class_scores(pair_decisions, n_classes):
     return votes + confidence / (3 * (np.abs(confidence) + 1))
 
 
-def _held_out_scores(X, y_index, weight, splits, n_classes, C, tol):
-    """Class scores of the held-out rows, fold after fold."""
-    scores = []
-    for train, test in splits:
-        coef, intercept = _fit_pairs(X[train], y_index[train], weight[train], n_classes, C, tol)
-        scores.append(_class_scores(X[test] @ coef.T + intercept, n_classes))
-    return np.concatenate(scores)
+def _held_out_scores(X, y_index, cost, splits, n_classes, near):
+    """Class scores of the held-out rows, fold after fold, and the machines of each fold.
+
+    ``near`` holds machines to start each fold from.
+    """
+    scores, machines = [], []
+    for (train, test), start in zip(splits, near, strict=True):
+        machine = _fit_pairs(X[train], y_index[train], cost[train], n_classes, start)
+        scores.append(_class_scores(X[test] @ machine[0].T + machine[1], n_classes))
+        machines.append(machine)
+    return np.concatenate(scores), machines
 
 
 def _fit_platts(scores, y_index, weight):
@@ -617,11 +622,17 @@ def _fit_platts(scores, y_index, weight):
 class _PlattSVM(ClassifierMixin, BaseEstimator):
     """What ``LinearSVMWithPosteriors`` and its CV sibling share: the final fit and predictions."""
 
-    def _fit_machines(self, X, y_index, weight, C):
-        kept = weight > 0  # LIBSVM would drop these rows too, but fails when none is left
+    def _fit_machines(self, X, y_index, cost, near=None):
+        kept = cost > 0
         self.coef_, self.intercept_ = _fit_pairs(
-            X[kept], y_index[kept], weight[kept], len(self.classes_), C, self.tol
+            X[kept], y_index[kept], cost[kept], len(self.classes_), near
         )
+
+    def _check_predict_by(self):
+        if self.predict_by not in ("posterior", "decision"):
+            raise ValueError(
+                f"predict_by must be 'posterior' or 'decision', got {self.predict_by!r}"
+            )
 
     def _scores(self, X):
         return _class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
@@ -630,8 +641,12 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._scores(validate_data(self, X, reset=False, dtype=np.float64))
 
+    def _predictive(self, scores, platt):
+        """What the prediction maximises: class scores of the machines, or posteriors."""
+        return scores if self.predict_by == "decision" else platt_posterior(scores, platt)
+
     def decision_function(self, X):
-        """Decision values, as scikit-learn's ``SVC``: signed for two classes, else one per class.
+        """Values that ``predict`` goes by: positive for the second of two classes.
 
         Parameters
         ----------
@@ -639,10 +654,16 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n,) or (n, m)
+        ndarray of shape (n,) for two classes, else (n, m)
+            With ``predict_by="decision"`` those of scikit-learn's ``SVC``, with
+            ``predict_by="posterior"`` log-odds of two classes or posteriors of more.
         """
         scores = self._checked_scores(X)
-        return scores[:, 1] if scores.shape[1] == 2 else scores
+        if scores.shape[1] != 2:
+            return self._predictive(scores, self.platt_)
+        if self.predict_by == "decision":
+            return scores[:, 1]
+        return -(self.platt_[0, 0] * scores[:, 1] + self.platt_[0, 1])
 
     def predict_proba(self, X):
         """Posterior probability of each class.
@@ -659,7 +680,7 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return platt_posterior(self._checked_scores(X), self.platt_)
 
     def predict(self, X):
-        """Class on whose side of the separating planes each row lies.
+        """Most probable class of each row, or that of the machine's side (``predict_by``).
 
         Parameters
         ----------
@@ -669,12 +690,12 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        scores = self._checked_scores(X)
-        return self.classes_[scores.argmax(axis=1)]
+        values = self._predictive(self._checked_scores(X), self.platt_)
+        return self.classes_[values.argmax(axis=1)]
 
 
 class LinearSVMWithPosteriors(_PlattSVM):
-    r"""LIBSVM's linear C-SVC with Platt posteriors, weights respected in both.
+    r"""Linear C-SVC, as LIBSVM defines it, with Platt posteriors, weights respected in both.
 
     Parameters
     ----------
@@ -686,8 +707,10 @@ class LinearSVMWithPosteriors(_PlattSVM):
     calibration : {"cv", "train"}, default="cv"
         Fit the sigmoid to held-out decision values (as LIBSVM does), or to those of the training
         rows: no extra machine to fit, but overconfident.
-    tol : float, default=1e-3
-        LIBSVM's stopping tolerance.
+    predict_by : {"posterior", "decision"}, default="posterior"
+        Predict the most probable class, as LIBSVM does when asked for probabilities, or the side
+        of the machine's plane, as LIBSVM and scikit-learn's ``SVC`` do otherwise. The posterior of
+        one half need not lie on the plane.
     random_state : int, RandomState or None
         Shuffles the folds.
 
@@ -704,12 +727,13 @@ class LinearSVMWithPosteriors(_PlattSVM):
     -----
     .. math:: \min_{v, b}\ \tfrac12\lVert v\rVert^2 + C\sum_i w_i \max(0, 1 - y_i(v^\top x_i + b))
 
-    As in LIBSVM, the scale of the weights multiplies ``C``: bring them to mean one where ``C`` is
-    to keep its meaning. A weight means copies: weight 2 is a repeated row, weight 0 a row that is
-    not there (with explicit folds; with a number of folds, copies may be dealt apart).
+    This is LIBSVM's problem, and its machines for more than two classes, solved to rounding (see
+    ``ddr.hinge``) where LIBSVM stops at a tolerance. As in LIBSVM, the scale of the weights
+    multiplies ``C``: bring them to mean one where ``C`` is to keep its meaning. A weight means
+    copies: weight 2 is a repeated row, weight 0 a row that is not there (with explicit folds; with
+    a number of folds, copies may be dealt apart).
 
-    Predictions are those of the machine. The posterior of one half need not lie exactly on its
-    plane. With more than two classes, each class's score among the pairwise machines gets its own
+    With more than two classes, each class's score among the pairwise machines gets its own
     sigmoid, and the probabilities are normalised.
 
     References
@@ -728,11 +752,11 @@ class LinearSVMWithPosteriors(_PlattSVM):
     array(['left', 'right'], dtype='<U5')
     """
 
-    def __init__(self, C=1.0, *, cv=5, calibration="cv", tol=1e-3, random_state=None):
+    def __init__(self, C=1.0, *, cv=5, calibration="cv", predict_by="posterior", random_state=None):
         self.C = C
         self.cv = cv
         self.calibration = calibration
-        self.tol = tol
+        self.predict_by = predict_by
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
@@ -750,17 +774,18 @@ class LinearSVMWithPosteriors(_PlattSVM):
         """
         if self.calibration not in ("cv", "train"):
             raise ValueError(f"calibration must be 'cv' or 'train', got {self.calibration!r}")
+        self._check_predict_by()
         C = _check_positive("C", self.C)
-        _check_positive("tol", self.tol)
         X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
-        self._fit_machines(X, y_index, weight, C)
+        self._fit_machines(X, y_index, C * weight)
         if self.calibration == "train":
             rows = np.flatnonzero(weight)
             scores = self._scores(X[rows])
         else:
             splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
             rows = np.concatenate([test for _, test in splits])
-            scores = _held_out_scores(X, y_index, weight, splits, len(self.classes_), C, self.tol)
+            near = [(self.coef_, self.intercept_)] * len(splits)
+            scores, _ = _held_out_scores(X, y_index, C * weight, splits, len(self.classes_), near)
         self.platt_ = _fit_platts(scores, y_index[rows], weight[rows])
         return self
 
@@ -768,8 +793,9 @@ class LinearSVMWithPosteriors(_PlattSVM):
 class LinearSVMWithPosteriorsCV(_PlattSVM):
     """``LinearSVMWithPosteriors`` with C chosen by importance-weighted cross-validation.
 
-    Gives the choice of ``IWSearchCV(LinearSVMWithPosteriors(), {"C": Cs})`` over the same folds,
-    and fits the sigmoid to the held-out decision values that the choice has already cost.
+    Fits the sigmoid to the held-out decision values that the choice has already cost. With
+    ``predict_by="decision"``, choice and scores are those of ``IWSearchCV`` around
+    ``LinearSVMWithPosteriors`` over the same folds.
 
     Parameters
     ----------
@@ -778,10 +804,12 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     cv : int, splitter or iterable, default=5
         See ``ddr.validation.importance_weighted_score``.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
-        ``"log"`` and ``"squared"`` score the sigmoid fitted to the held-out decision values
-        on these same values: its two parameters are not cross-validated again.
-    tol : float, default=1e-3
-        LIBSVM's stopping tolerance.
+        Where it needs posteriors, it scores the sigmoid on the held-out decision values that it
+        was fitted to: its two parameters are not cross-validated again.
+    predict_by : {"posterior", "decision"}, default="posterior"
+        Predict the most probable class, as LIBSVM does when asked for probabilities, or the side
+        of the machine's plane, as LIBSVM and scikit-learn's ``SVC`` do otherwise. The posterior of
+        one half need not lie on the plane.
     random_state : int, RandomState or None
         Shuffles the folds.
 
@@ -808,12 +836,18 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     """
 
     def __init__(
-        self, Cs=(1.0, 10.0, 100.0), *, cv=5, loss="zero_one", tol=1e-3, random_state=None
+        self,
+        Cs=(1.0, 10.0, 100.0),
+        *,
+        cv=5,
+        loss="zero_one",
+        predict_by="posterior",
+        random_state=None,
     ):
         self.Cs = Cs
         self.cv = cv
         self.loss = loss
-        self.tol = tol
+        self.predict_by = predict_by
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
@@ -830,24 +864,27 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         self
         """
         check_loss(self.loss)
+        self._check_predict_by()
         Cs = _check_grid("Cs", self.Cs)
-        _check_positive("tol", self.tol)
         X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
         self.n_splits_ = len(splits)
         held_out = np.concatenate([test for _, test in splits])
         y_held, w_held = y_index[held_out], weight[held_out]
-        m = len(self.classes_)
-        scores = [_held_out_scores(X, y_index, weight, splits, m, C, self.tol) for C in Cs]
-        self.cv_scores_ = np.array([self._risk(s, y_held, w_held) for s in scores])
+        scores, machines = {}, [None] * len(splits)
+        for C in np.sort(Cs):
+            scores[C], machines = _held_out_scores(
+                X, y_index, C * weight, splits, len(self.classes_), machines
+            )
+        self.cv_scores_ = np.array([self._risk(scores[C], y_held, w_held) for C in Cs])
         smallest_first = np.argsort(Cs, kind="stable")
         best = smallest_first[first_best(self.cv_scores_[smallest_first])]
         self.best_C_, self.best_score_ = float(Cs[best]), float(self.cv_scores_[best])
-        self._fit_machines(X, y_index, weight, self.best_C_)
-        self.platt_ = _fit_platts(scores[best], y_held, w_held)
+        self._fit_machines(X, y_index, self.best_C_ * weight, machines[0])
+        self.platt_ = _fit_platts(scores[self.best_C_], y_held, w_held)
         return self
 
     def _risk(self, scores, y_index, weight):
-        if self.loss != "zero_one":
+        if self.loss != "zero_one" or self.predict_by == "posterior":
             scores = platt_posterior(scores, _fit_platts(scores, y_index, weight))
         return weight @ posterior_loss(y_index, scores, self.loss) / weight.sum()
