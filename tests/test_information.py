@@ -1,0 +1,109 @@
+"""Entropy, mutual information and effective sample size against what is known of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.stats import entropy as scipy_entropy
+
+from ddr import effective_sample_size, entropy, mutual_information
+
+
+def posteriors_of(n, m, seed, sharpness=1.0):
+    return np.random.default_rng(seed).dirichlet(np.full(m, 1.0 / sharpness), size=n)
+
+
+PROBLEMS = (st.integers(1, 30), st.integers(2, 6), st.integers(0, 2**31))
+PROPERTY = settings(deadline=None, derandomize=True, max_examples=40)
+
+
+@PROPERTY
+@given(*PROBLEMS)
+def test_entropy_is_scipys_and_bounded(n, m, seed):
+    p = posteriors_of(n, m, seed, sharpness=5.0)
+    assert_allclose(entropy(p), scipy_entropy(p, axis=1), atol=1e-12)
+    assert np.all(entropy(p) >= 0)
+    assert np.all(entropy(p) <= np.log(m) + 1e-12)
+
+
+def test_entropy_of_certainty_and_of_ignorance():
+    assert entropy([0.0, 1.0, 0.0]) == 0.0
+    assert_allclose(entropy(np.full(5, 0.2)), np.log(5))
+
+
+def test_entropy_is_additive_over_independent_choices():
+    p, q = np.array([0.2, 0.8]), np.array([0.1, 0.3, 0.6])
+    assert_allclose(entropy(np.outer(p, q).ravel()), entropy(p) + entropy(q))
+
+
+@PROPERTY
+@given(*PROBLEMS)
+def test_mutual_information_is_the_mean_divergence_from_the_mean(n, m, seed):
+    p = posteriors_of(n, m, seed)
+    information = mutual_information(p)
+    divergence = np.mean(scipy_entropy(p, np.broadcast_to(p.mean(axis=0), p.shape), axis=1))
+    assert_allclose(information, divergence, atol=1e-10)
+    assert -1e-12 <= information <= np.log(m) + 1e-12
+
+
+def test_mutual_information_reaches_its_bounds():
+    assert_allclose(mutual_information(np.eye(4)), np.log(4))
+    assert_allclose(mutual_information(np.full((6, 3), 1 / 3)), 0.0, atol=1e-15)
+    assert_allclose(mutual_information(np.tile([0.9, 0.1], (5, 1))), 0.0, atol=1e-15)
+
+
+def test_mutual_information_with_a_given_prior_may_be_negative():
+    posteriors = np.full((3, 2), 0.5)
+    assert_allclose(mutual_information(posteriors, prior=[1.0, 0.0]), -np.log(2))
+    prior = np.array([0.3, 0.7])
+    p = posteriors_of(20, 2, 0)
+    assert_allclose(
+        mutual_information(p, prior),
+        scipy_entropy(prior) - np.mean([scipy_entropy(row) for row in p]),
+    )
+
+
+def test_one_vector_is_one_row():
+    assert mutual_information([0.2, 0.8]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: entropy([0.5, 0.6]), "p must sum to 1 over the classes, got 1.1"),
+        (lambda: entropy([1.5, -0.5]), "p must hold non-negative numbers, got a minimum of -0.5"),
+        (lambda: entropy([np.nan, 1.0]), "p must hold non-negative numbers, got a minimum of nan"),
+        (lambda: entropy([]), r"p must be a non-empty vector or matrix, got shape \(0,\)"),
+        (lambda: entropy(np.ones((1, 1, 1))), "p must be a non-empty vector or matrix"),
+        (
+            lambda: mutual_information([[0.5, 0.5]], prior=[1.0]),
+            r"prior must have one entry for each of the 2 classes, got shape \(1,\)",
+        ),
+        (lambda: mutual_information([[0.4, 0.5]]), "posteriors must sum to 1"),
+        (lambda: mutual_information([[0.5, 0.5]], prior=[0.5, 0.4]), "prior must sum to 1"),
+        (lambda: effective_sample_size([0.0, 0.0]), "weights must be non-negative and not all"),
+        (lambda: effective_sample_size([1.0, -1.0]), "weights must be non-negative and not all"),
+        (lambda: effective_sample_size([1.0, np.nan]), "weights must be non-negative"),
+    ],
+)
+def test_bad_input_gets_one_clear_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_effective_sample_size_does_not_depend_on_scale(scale):
+    weights = np.array([1.0, 2.0, 3.0])
+    assert_allclose(effective_sample_size(scale * weights), 36 / 14)
+
+
+@PROPERTY
+@given(st.integers(1, 50), st.integers(0, 2**31))
+def test_effective_sample_size_lies_between_one_and_n(n, seed):
+    weights = np.random.default_rng(seed).exponential(size=n)
+    assert 1 - 1e-12 <= effective_sample_size(weights) <= n + 1e-9
+
+
+def test_k_equal_weights_count_k():
+    assert_allclose(effective_sample_size([0.0, 2.5, 2.5, 0.0, 2.5]), 3.0)

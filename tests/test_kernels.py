@@ -1,0 +1,202 @@
+"""Kernels, widths, centres and folds against plain formulas."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist, pdist
+
+from ddr import kernels
+from ddr.kernels import (
+    KernelBlocks,
+    assign_folds,
+    choose_centers,
+    gaussian_kernel,
+    group_equal_rows,
+    median_distance,
+    row_blocks,
+    squared_distances,
+)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def plain_kernel(X, centers, sigma):
+    return np.exp(-cdist(X, centers, "sqeuclidean") / (2 * sigma**2))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_squared_distances_also_far_from_the_origin(rng, offset):
+    X, C = rng.normal(size=(30, 4)) + offset, rng.normal(size=(7, 4)) + offset
+    assert_allclose(squared_distances(X, C), cdist(X, C, "sqeuclidean"), rtol=1e-8, atol=1e-8)
+
+
+def test_squared_distances_are_never_negative(rng):
+    X = rng.normal(size=(50, 20)) * 1e3
+    assert squared_distances(X, X).min() >= 0.0
+
+
+def test_squared_distances_leave_their_input_alone(rng):
+    X, C = rng.normal(size=(5, 2)), rng.normal(size=(3, 2))
+    before = X.copy(), C.copy()
+    squared_distances(X, C)
+    assert_array_equal(X, before[0])
+    assert_array_equal(C, before[1])
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 4.0])
+def test_gaussian_kernel_formula(rng, sigma):
+    X, C = rng.normal(size=(20, 3)), rng.normal(size=(6, 3))
+    assert_allclose(gaussian_kernel(X, C, sigma), plain_kernel(X, C, sigma), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("sigma", "apart"), [(1e-200, 0.0), (1e-160, 0.0), (1e200, 1.0)])
+def test_extreme_widths_have_the_limits_of_the_formula(sigma, apart):
+    X = np.array([[0.0], [1.0]])
+    assert_array_equal(gaussian_kernel(X, X, sigma), [[1.0, apart], [apart, 1.0]])
+
+
+def test_median_distance_is_that_of_all_pairs(rng):
+    X = rng.normal(size=(41, 3))
+    assert median_distance(X) == np.median(pdist(X))
+
+
+def test_median_distance_of_many_rows_takes_a_seeded_subset(rng):
+    X = rng.normal(size=(300, 2))
+    subset = median_distance(X, max_rows=50, random_state=3)
+    assert subset == median_distance(X, max_rows=50, random_state=3)
+    assert subset != median_distance(X, max_rows=50, random_state=4)
+    assert_allclose(subset, np.median(pdist(X)), rtol=0.2)
+
+
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        ([[5.0]], 1.0),
+        ([[5.0], [5.0]], 1.0),
+        ([[0.0]] * 5 + [[3.0]], 3.0),  # ten of fifteen pairs coincide
+        ([[0.0], [1e-200], [1e-160]], 1.0),  # squares of these vanish
+        ([[0.0], [1e-100]], 1e-100),
+    ],
+)
+def test_median_distance_can_always_serve_as_a_width(X, expected):
+    assert median_distance(np.array(X)) == expected
+
+
+def test_equal_rows_are_grouped_in_order_of_appearance():
+    X = np.array([[3.0, 1.0], [0.0, 2.0], [3.0, 1.0], [-0.0, 2.0], [1.0, 3.0]])
+    assert_array_equal(group_equal_rows(X), [0, 1, 0, 1, 2])
+
+
+@settings(deadline=None, derandomize=True, max_examples=30)
+@given(st.integers(1, 60), st.integers(1, 4), st.integers(0, 2**31))
+def test_groups_are_those_of_numpy_unique(n, d, seed):
+    X = np.random.default_rng(seed).integers(-2, 3, (n, d)).astype(float)
+    groups = group_equal_rows(X)
+    _, inverse = np.unique(X, axis=0, return_inverse=True)
+    inverse = inverse.ravel()
+    assert_array_equal(groups[:, None] == groups, inverse[:, None] == inverse)
+    first = [np.flatnonzero(groups == g)[0] for g in range(groups.max() + 1)]
+    assert first == sorted(first)
+
+
+def test_long_and_nearly_equal_rows_are_told_apart(rng):
+    X = rng.normal(size=(500, 300))
+    X[250:] = X[:250]
+    X[250:, 7] = np.nextafter(X[250:, 7], np.inf)
+    assert len(np.unique(group_equal_rows(X))) == 500
+
+
+def test_centers_are_all_distinct_rows_when_they_fit():
+    X = np.array([[2.0], [1.0], [2.0], [3.0]])
+    assert_array_equal(choose_centers(X, 3), [[2.0], [1.0], [3.0]])
+    assert_array_equal(choose_centers(X, 10, weight=np.array([0, 1, 0, 2])), [[1.0], [3.0]])
+
+
+def test_centers_are_distinct_rows_in_order(rng):
+    X = rng.normal(size=(200, 2))
+    centers = choose_centers(X, 30, random_state=1)
+    index = [np.flatnonzero((c == X).all(axis=1))[0] for c in centers]
+    assert len(centers) == 30
+    assert index == sorted(set(index))
+    assert_array_equal(centers, choose_centers(X, 30, random_state=1))
+    assert not np.array_equal(centers, choose_centers(X, 30, random_state=2))
+
+
+def test_copies_and_weights_give_the_same_centers(rng):
+    X = rng.normal(size=(60, 2))
+    copies = rng.integers(0, 4, 60)
+    written_out = np.repeat(X, copies, axis=0)
+    appended = np.concatenate([X[copies > k] for k in range(3)])
+    weighted = choose_centers(X, 20, weight=copies.astype(float), random_state=5)
+    assert len(weighted) == 20
+    assert_array_equal(weighted, choose_centers(written_out, 20, random_state=5))
+    assert_array_equal(weighted, choose_centers(appended, 20, random_state=5))
+    ones = choose_centers(X, 20, weight=np.ones(60), random_state=5)
+    assert_array_equal(ones, choose_centers(X, 20, random_state=5))
+
+
+def test_centers_are_drawn_in_proportion_to_weight():
+    X, weight = np.arange(4.0)[:, None], np.array([1.0, 2.0, 3.0, 4.0])
+    rng = np.random.RandomState(0)
+    drawn = [choose_centers(X, 1, weight, rng).item() for _ in range(4000)]
+    share = np.bincount(np.array(drawn, int), minlength=4) / 4000
+    assert_allclose(share, weight / 10, atol=4 * 0.5 / np.sqrt(4000))
+
+
+def test_folds_are_even_and_hold_equal_rows_together(rng):
+    X = np.repeat(rng.normal(size=(23, 2)), rng.integers(1, 4, 23), axis=0)
+    folds = assign_folds(X, 5, random_state=0)
+    groups = group_equal_rows(X)
+    fold_of_group = [set(folds[groups == g]) for g in range(23)]
+    assert all(len(f) == 1 for f in fold_of_group)
+    sizes = np.bincount([f.pop() for f in fold_of_group])
+    assert sizes.tolist() == [5, 5, 5, 4, 4]
+    assert not np.array_equal(folds, assign_folds(X, 5, random_state=1))
+
+
+def test_folds_of_weights_are_those_of_copies(rng):
+    X = rng.normal(size=(20, 2))
+    copies = rng.integers(0, 3, 20)
+    folds = assign_folds(X, 3, copies.astype(float), random_state=2)
+    assert_array_equal(folds == -1, copies == 0)
+    assert_array_equal(
+        np.repeat(folds, copies), assign_folds(np.repeat(X, copies, axis=0), 3, None, 2)
+    )
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(0, 3), (1, 1), (10**6, 100), (7, 2**20)])
+def test_row_blocks_cover_every_row_once(n_rows, n_columns):
+    slices = row_blocks(n_rows, n_columns)
+    ends = [0, *(s.stop for s in slices)]
+    assert [s.start for s in slices] == ends[:-1]
+    assert ends[-1] == n_rows
+    assert all(s.stop - s.start <= max(1, 2**17 // n_columns) for s in slices)
+
+
+@pytest.mark.parametrize("cache_bytes", [2**27, 0], ids=["cached", "fresh"])
+def test_kernel_blocks_at_any_sequence_of_widths(rng, monkeypatch, cache_bytes):
+    monkeypatch.setattr(kernels, "_CACHE_BYTES", cache_bytes)
+    monkeypatch.setattr(kernels, "_BLOCK_ELEMENTS", 40)
+    X, C = rng.normal(size=(33, 3)), rng.normal(size=(5, 3))
+    blocks = KernelBlocks(X, C)
+    assert len(blocks.slices) > 3
+    root = np.sqrt(2.0)
+    for sigma in [2.0, 2.0 / root, 1.0, 1.0, 1.0 / root, 1.1, 1.1 * root, 0.5, 1.0]:
+        values = np.concatenate([K for _, K in blocks.at(sigma)])
+        assert_allclose(values, plain_kernel(X, C, sigma), rtol=1e-11)
+        alpha = rng.normal(size=5)
+        assert_allclose(blocks.product(alpha, sigma), plain_kernel(X, C, sigma) @ alpha, rtol=1e-9)
+
+
+def test_kernel_blocks_keep_no_distances_beyond_the_budget(rng, monkeypatch):
+    monkeypatch.setattr(kernels, "_CACHE_BYTES", 8 * 10 * 3 - 1)
+    blocks = KernelBlocks(rng.normal(size=(10, 2)), rng.normal(size=(3, 2)))
+    list(blocks.at(1.0))
+    assert blocks._distances is None
+    monkeypatch.setattr(kernels, "_CACHE_BYTES", 8 * 10 * 3)
+    assert KernelBlocks(blocks.X, blocks.centers).cached

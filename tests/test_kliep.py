@@ -1,0 +1,222 @@
+"""KLIEP against its optimality conditions, another solver and brute-force cross-validation."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist, pdist
+from scipy.stats import norm
+
+import ddr.kliep
+from ddr import KLIEP
+from ddr.kernels import assign_folds
+from ddr.kliep import kliep_coefficients
+
+
+def two_samples(n_train=50, n_test=40, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_train, d)), rng.normal(0.4, 0.8, size=(n_test, d)), rng
+
+
+def plain_kernel(X, centers, sigma):
+    return np.exp(-cdist(X, centers, "sqeuclidean") / (2 * sigma**2))
+
+
+def slow_solution(K_test, mean_train, test_weight):
+    """The constrained problem as the method's authors state it, by SLSQP."""
+    share = test_weight / test_weight.sum()
+    start = np.full(len(mean_train), 1.0 / len(mean_train)) / mean_train
+    return minimize(
+        lambda alpha: -share @ np.log(K_test @ alpha),
+        start,
+        jac=lambda alpha: -(share / (K_test @ alpha)) @ K_test,
+        method="SLSQP",
+        bounds=[(0, None)] * len(mean_train),
+        constraints={
+            "type": "eq",
+            "fun": lambda alpha: mean_train @ alpha - 1,
+            "jac": lambda alpha: mean_train,
+        },
+        options={"ftol": 1e-15, "maxiter": 1000},
+    ).x
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.8, 2.0])
+@pytest.mark.parametrize("soft", [False, True])
+def test_equals_an_independent_solver(sigma, soft):
+    X_train, X_test, rng = two_samples()
+    weight = rng.uniform(0, 2, 40) if soft else np.ones(40)
+    centers = X_test[:6]
+    K, mean = plain_kernel(X_test, centers, sigma), plain_kernel(X_train, centers, sigma).mean(0)
+    expected = slow_solution(K, mean, weight)
+    assert_allclose(kliep_coefficients(K, mean, weight), expected, rtol=1e-4, atol=1e-5)
+    fitted = KLIEP(sigma, centers=centers).fit(X_train, X_test, weight)
+    assert_allclose(fitted.alpha_, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [0.2, 0.5, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize(("n", "d"), [(60, 2), (400, 2), (400, 20)])
+def test_optimality_conditions(scale, n, d):
+    """Gradient of the log-likelihood: one where a coefficient is positive, at most one elsewhere.
+
+    The gradient times a feasible change bounds what can still be gained, so its excess over one
+    is how far the objective lies from the maximum.
+    """
+    X_train, X_test, rng = two_samples(n, n, d)
+    weight = rng.uniform(0, 2, n)
+    fitted = KLIEP(scale * np.median(pdist(X_test)), random_state=0).fit(X_train, X_test, weight)
+    mean = plain_kernel(X_train, fitted.centers_, fitted.sigma_).mean(axis=0)
+    K = plain_kernel(X_test, fitted.centers_, fitted.sigma_)
+    gradient = (weight / weight.sum() / (K @ fitted.alpha_)) @ K / mean
+    assert fitted.alpha_.min() >= 0
+    assert_allclose(mean @ fitted.alpha_, 1.0, rtol=1e-10)
+    assert gradient.max() <= 1 + 1e-6
+    support = fitted.alpha_ * mean > 1e-3
+    assert support.any()
+    assert_allclose(gradient[support], 1.0, atol=1e-5)
+
+
+def test_weights_have_mean_one_and_are_the_model():
+    X_train, X_test, _ = two_samples()
+    fitted = KLIEP(0.8).fit(X_train, X_test)
+    assert_allclose(fitted.weights_.mean(), 1.0, rtol=1e-10)
+    K = plain_kernel(X_train, fitted.centers_, 0.8)
+    assert_allclose(fitted.weights_, K @ fitted.alpha_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_likelihood_cross_validation_is_brute_force(soft):
+    X_train, X_test, rng = two_samples()
+    weight = rng.uniform(0, 2, 40) * (rng.random(40) < 0.8) if soft else np.ones(40)
+    centers, sigmas = X_test[:5], [0.4, 0.8, 1.6]
+    fitted = KLIEP(sigmas, centers=centers, n_folds=4, random_state=9)
+    fitted.fit(X_train, X_test, weight)
+    folds = assign_folds(X_test, 4, weight, np.random.RandomState(9))
+    expected = []
+    for sigma in sigmas:
+        mean = plain_kernel(X_train, centers, sigma).mean(axis=0)
+        K, total = plain_kernel(X_test, centers, sigma), 0.0
+        for fold in range(4):
+            rest = (folds != fold) & (weight > 0)
+            alpha = slow_solution(K[rest], mean, weight[rest])
+            held = folds == fold
+            total += weight[held] @ np.log(K[held] @ alpha)
+        expected.append(total / weight.sum())
+    assert_allclose(fitted.scores_, expected, rtol=1e-5)
+    assert fitted.sigma_ == sigmas[int(np.argmax(expected))]
+
+
+def test_default_widths_and_a_single_one():
+    X_train, X_test, _ = two_samples()
+    fitted = KLIEP(random_state=0).fit(X_train, X_test)
+    assert_allclose(fitted.sigmas_, np.median(pdist(X_test)) * 2.0 ** np.linspace(-2, 2, 9))
+    assert fitted.scores_.shape == (9,)
+    assert fitted.sigma_ == fitted.sigmas_[np.argmax(fitted.scores_)]
+    assert KLIEP(0.7).fit(X_train, X_test).scores_ is None
+
+
+def test_wide_kernels_give_a_constant():
+    X_train, X_test, _ = two_samples()
+    assert_allclose(KLIEP(1e8).fit(X_train, X_test).weights_, 1.0, rtol=1e-9)
+
+
+def test_a_center_that_no_training_row_reaches_takes_no_part():
+    X_train, X_test, _ = two_samples()
+    far = np.r_[X_test, [[300.0, 0.0]]]
+    fitted = KLIEP(0.5).fit(X_train, far)
+    assert_array_equal(fitted.alpha_[-1], 0.0)
+    # The far row's likelihood cannot be raised, so the others decide as if it were not there.
+    assert_allclose(fitted.weights_, KLIEP(0.5).fit(X_train, X_test).weights_, rtol=1e-6, atol=1e-8)
+
+
+def test_a_start_does_not_move_the_solution():
+    X_train, X_test, rng = two_samples()
+    centers = X_test[:6]
+    K, mean = plain_kernel(X_test, centers, 0.8), plain_kernel(X_train, centers, 0.8).mean(axis=0)
+    expected = kliep_coefficients(K, mean, np.ones(40))
+    for start in (rng.random(6), np.eye(6)[0], np.zeros(6)):
+        found = kliep_coefficients(K, mean, np.ones(40), start=start)
+        assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_few_steps_leave_a_feasible_guess():
+    X_train, X_test, _ = two_samples()
+    K, mean = plain_kernel(X_test, X_test, 0.3), plain_kernel(X_train, X_test, 0.3).mean(axis=0)
+    rough = kliep_coefficients(K, mean, np.ones(40), max_iter=1)
+    best = kliep_coefficients(K, mean, np.ones(40))
+    assert_allclose(mean @ rough, 1.0)
+    assert np.mean(np.log(K @ best)) > np.mean(np.log(K @ rough))
+
+
+def test_a_solver_that_fails_is_said(monkeypatch):
+    class Broken:
+        class settings:  # noqa: N801
+            pass
+
+        class result:  # noqa: N801
+            x = np.array([np.nan, np.nan])
+
+        def setup(self, *args, **kwargs):
+            pass
+
+        def solve(self):
+            return "out of order"
+
+    monkeypatch.setattr(ddr.kliep.piqp, "DenseSolver", Broken)
+    K = np.array([[1.0, 0.1], [0.5, 1.0]])
+    with pytest.raises(RuntimeError, match="programme of KLIEP was not solved: out of order"):
+        kliep_coefficients(K, np.array([0.5, 0.9]), np.ones(2))
+
+
+def test_one_distinct_row_cannot_be_held_out():
+    X_train, X_test, _ = two_samples()
+    fitted = KLIEP([0.5, 1.0]).fit(X_train, X_test[[0, 0, 0]])
+    assert_array_equal(fitted.scores_, 0.0)
+    assert fitted.sigma_ == 0.5
+
+
+@pytest.mark.parametrize("reselect", [False, True])
+def test_matcher_keeps_centers_and_by_default_the_first_width(reselect):
+    X_train, X_test, _ = two_samples()
+    sigmas = [0.1, 0.5, 2.5]
+    options = {"n_folds": 3, "random_state": 4}
+    centers = KLIEP(1.0, n_centers=10, **options).fit(X_train, X_test).centers_
+    match = KLIEP(sigmas, n_centers=10, **options).matcher(X_train, X_test, reselect)
+    near = np.exp(-8 * np.sum((X_test - 0.4) ** 2, axis=1))
+    first = KLIEP(sigmas, centers=centers, **options).fit(X_train, X_test, near)
+    again = KLIEP(sigmas, centers=centers, **options).fit(X_train, X_test, np.ones(40))
+    kept = KLIEP(first.sigma_, centers=centers).fit(X_train, X_test, np.ones(40))
+    assert again.sigma_ != first.sigma_
+    assert_allclose(match(near), first.weights_, rtol=1e-6)
+    expected = again if reselect else kept
+    assert_allclose(match(np.ones(40)), expected.weights_, rtol=1e-6)
+
+
+def test_error_against_the_true_ratio_falls_with_the_sample():
+    grid = np.linspace(-1.5, 2.5, 81)[:, None]
+    true = (norm.pdf(grid, 0.5, 0.7) / norm.pdf(grid)).ravel()
+
+    def error(n, seed):
+        rng = np.random.default_rng([n, seed])
+        X_train, X_test = rng.normal(size=(n, 1)), rng.normal(0.5, 0.7, size=(n, 1))
+        fitted = KLIEP(random_state=0).fit(X_train, X_test)
+        return np.mean((fitted.predict(grid) - true) ** 2) / np.mean((true - 1) ** 2)
+
+    small, large = (np.median([error(n, seed) for seed in range(5)]) for n in (40, 1000))
+    assert large < 0.2 * small
+    assert large < 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sigma": 0.0}, "sigma must be a positive number, got 0.0"),
+        ({"n_centers": -3}, "n_centers must be a whole number of at least 1, got -3"),
+        ({"n_folds": 1}, "n_folds must be a whole number of at least 2, got 1"),
+        ({"centers": [[1.0, 2.0, 3.0]]}, "centers must have 2 columns like the data, got 3"),
+    ],
+)
+def test_bad_parameters_get_one_clear_sentence(options, message):
+    X_train, X_test, _ = two_samples()
+    with pytest.raises(ValueError, match=message):
+        KLIEP(**options).fit(X_train, X_test)

@@ -1,0 +1,348 @@
+"""uLSIF against numerical minimisation, brute-force refits and another package."""
+
+import numpy as np
+import pytest
+from densratio import densratio
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
+from scipy.stats import norm
+
+from ddr import ULSIF, kernels
+from ddr.kernels import assign_folds
+from ddr.ulsif import LAMBDAS, WIDTHS, second_moment, soft_moment, ulsif_coefficients
+
+WEIGHTS = {
+    "ones": lambda rng, n: np.ones(n),
+    "zeros and ones": lambda rng, n: rng.integers(0, 2, n).astype(float),
+    "fractions": lambda rng, n: rng.uniform(0, 1, n),
+    "integers": lambda rng, n: rng.integers(0, 4, n).astype(float),
+    "anything": lambda rng, n: rng.uniform(0, 3, n) * (rng.random(n) < 0.8),
+}
+
+
+def two_samples(n_train=25, n_test=18, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_train, d)), rng.normal(0.4, 0.8, size=(n_test, d)), rng
+
+
+def plain_kernel(X, centers, sigma):
+    return np.exp(-cdist(X, centers, "sqeuclidean") / (2 * sigma**2))
+
+
+def plain_fit(K_train, K_test, test_weight, lam, clip):
+    """Coefficients by the normal equations of eq. 11, moments by loops over rows."""
+    b = K_train.shape[1]
+    S = sum(np.outer(k, k) for k in K_train) / len(K_train)
+    s = sum(v * k for v, k in zip(test_weight, K_test, strict=True)) / sum(test_weight)
+    alpha = np.linalg.solve(S + lam * np.eye(b), s)
+    return np.maximum(alpha, 0) if clip == "coefficients" else alpha
+
+
+def plain_ratio(K, alpha):
+    return np.maximum(K @ alpha, 0)
+
+
+def brute_force_loo(K_train, K_test, test_weight, lam, clip):
+    """Refit without each row: a training row leaves S, one copy of a test row leaves s."""
+    n, total = len(K_train), test_weight.sum()
+    score = 0.0
+    for i in range(n):
+        alpha = plain_fit(np.delete(K_train, i, axis=0), K_test, test_weight, lam, clip)
+        score += 0.5 * plain_ratio(K_train[i], alpha) ** 2 / n
+    for j in np.flatnonzero(test_weight):
+        rest = test_weight.copy()
+        rest[j] -= min(1.0, rest[j])
+        if rest.any():  # with nothing left the ratio is zero
+            alpha = plain_fit(K_train, K_test, rest, lam, clip)
+            score -= test_weight[j] * plain_ratio(K_test[j], alpha) / total
+    return score
+
+
+def brute_force_kfold(K_train, K_test, test_weight, lam, clip, train_folds, test_folds):
+    score = 0.0
+    for fold in range(train_folds.max() + 1):
+        out, held = train_folds == fold, test_folds == fold
+        rest = np.where(held, 0.0, test_weight)
+        alpha = plain_fit(K_train[~out], K_test, rest, lam, clip)
+        score += 0.5 * np.sum(plain_ratio(K_train[out], alpha) ** 2) / len(K_train)
+        score -= test_weight[held] @ plain_ratio(K_test[held], alpha) / test_weight.sum()
+    return score
+
+
+def test_moments_are_the_sums_of_equations_12_to_14():
+    rng = np.random.default_rng(1)
+    K, p = rng.random((6, 3)), rng.random(6)
+    assert_allclose(second_moment(K), sum(np.outer(k, k) for k in K) / 6)
+    assert_allclose(soft_moment(K), sum(K) / 6)
+    weighted = sum(pj * k for pj, k in zip(p, K, strict=True))
+    assert_allclose(soft_moment(K, p), weighted / p.sum())
+    assert_allclose(soft_moment(K, p, "literal"), weighted / 6)
+    with pytest.raises(ValueError, match="normalization must be one of 'posterior', 'literal', go"):
+        soft_moment(K, p, "printed")
+
+
+@pytest.mark.parametrize("lam", [0.01, 1.0])
+def test_closed_form_is_the_numerical_minimum_of_equation_11(lam):
+    X_train, X_test, rng = two_samples()
+    p, sigma, centers = rng.random(18), 0.8, X_test[:7]
+    ratio = ULSIF(sigma, lam, centers=centers, clip="ratio").fit(X_train, X_test, p)
+    K, k = plain_kernel(X_train, centers, sigma), plain_kernel(X_test, centers, sigma)
+
+    def objective(alpha):
+        quadratic = sum(
+            alpha[u] * alpha[v] * np.mean(K[:, u] * K[:, v]) for u in range(7) for v in range(7)
+        )
+        linear = sum(alpha[u] * np.sum(p * k[:, u]) / p.sum() for u in range(7))
+        return quadratic / 2 - linear + lam / 2 * np.sum(alpha**2)
+
+    minimum = minimize(objective, np.zeros(7), method="BFGS", options={"gtol": 1e-9})
+    assert_allclose(ratio.alpha_, minimum.x, atol=1e-5)
+    assert objective(ratio.alpha_) <= minimum.fun + 1e-12
+    S, s = second_moment(K), soft_moment(k, p)
+    assert_allclose(ulsif_coefficients(S, s, lam), ratio.alpha_, rtol=1e-9)
+    assert_allclose(ratio.weights_, np.maximum(K @ ratio.alpha_, 0), rtol=1e-9, atol=1e-12)
+
+
+def test_clipping_of_coefficients_or_of_the_ratio():
+    X_train, X_test, _ = two_samples()
+    K, k = plain_kernel(X_train, X_test, 0.8), plain_kernel(X_test, X_test, 0.8)
+    for clip in ("ratio", "coefficients"):
+        alpha = plain_fit(K, k, np.ones(18), 0.01, clip)
+        ratio = ULSIF(0.8, 0.01, centers=X_test, clip=clip).fit(X_train, X_test)
+        assert_allclose(ratio.alpha_, alpha, rtol=1e-8, atol=1e-10)
+        assert_allclose(ratio.weights_, plain_ratio(K, alpha), rtol=1e-8, atol=1e-10)
+    free = plain_fit(K, k, np.ones(18), 0.01, "ratio")
+    assert free.min() < 0  # else the two would not differ
+    assert np.any(K @ free < 0)
+
+
+@pytest.mark.parametrize("clip", ["ratio", "coefficients"])
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_leave_one_out_is_brute_force(clip, kind):
+    X_train, X_test, rng = two_samples()
+    weight = WEIGHTS[kind](rng, len(X_test))
+    centers, sigmas, lams = X_test[::2], [0.4, 0.8, 1.6], [0.003, 0.1, 1.0]
+    ratio = ULSIF(sigmas, lams, centers=centers, clip=clip).fit(X_train, X_test, weight)
+    expected = [
+        [
+            brute_force_loo(
+                plain_kernel(X_train, centers, sigma),
+                plain_kernel(X_test, centers, sigma),
+                weight,
+                lam,
+                clip,
+            )
+            for lam in lams
+        ]
+        for sigma in sigmas
+    ]
+    assert_allclose(ratio.scores_, expected, rtol=1e-9, atol=1e-11)
+    i, j = np.unravel_index(np.argmin(expected), (3, 3))
+    assert (ratio.sigma_, ratio.lam_) == (sigmas[i], lams[j])
+
+
+@pytest.mark.parametrize("clip", ["ratio", "coefficients"])
+@pytest.mark.parametrize("kind", ["ones", "anything"])
+def test_k_folds_are_brute_force(clip, kind):
+    X_train, X_test, rng = two_samples()
+    weight = WEIGHTS[kind](rng, len(X_test))
+    centers, sigmas, lams = X_test[::2], [0.4, 1.6], [0.003, 0.1, 1.0]
+    ratio = ULSIF(
+        sigmas, lams, centers=centers, clip=clip, selection="kfold", n_folds=4, random_state=7
+    ).fit(X_train, X_test, weight)
+    draws = np.random.RandomState(7)
+    folds = assign_folds(X_train, 4, None, draws), assign_folds(X_test, 4, weight, draws)
+    expected = [
+        [
+            brute_force_kfold(
+                plain_kernel(X_train, centers, sigma),
+                plain_kernel(X_test, centers, sigma),
+                weight,
+                lam,
+                clip,
+                *folds,
+            )
+            for lam in lams
+        ]
+        for sigma in sigmas
+    ]
+    assert_allclose(ratio.scores_, expected, rtol=1e-9, atol=1e-11)
+    i, j = np.unravel_index(np.argmin(expected), (2, 3))
+    assert (ratio.sigma_, ratio.lam_) == (sigmas[i], lams[j])
+
+
+@pytest.mark.parametrize(
+    ("n_train", "n_test", "weight"),
+    [(1, 6, None), (6, 1, None), (6, 1, [3.0]), (1, 1, None), (6, 2, [0.5, 0.0]), (2, 2, [2, 0.3])],
+)
+@pytest.mark.parametrize("clip", ["ratio", "coefficients"])
+@pytest.mark.filterwarnings("error")
+def test_leave_one_out_of_the_smallest_samples(n_train, n_test, weight, clip):
+    X_train, X_test, _ = two_samples(n_train, n_test)
+    ratio = ULSIF([0.5, 1.0], [0.1, 1.0], centers=[[0.0, 0.0], [1.0, 0.5]], clip=clip)
+    ratio.fit(X_train, X_test, weight)
+    weight = np.ones(n_test) if weight is None else np.array(weight, float)
+    for i, sigma in enumerate([0.5, 1.0]):
+        K = plain_kernel(X_train, ratio.centers_, sigma)
+        k = plain_kernel(X_test, ratio.centers_, sigma)
+        for j, lam in enumerate([0.1, 1.0]):
+            if n_train == 1:  # the row cannot be left out: only the test rows score
+                fits = [np.where(np.arange(n_test) == t, 0.0, weight) for t in range(n_test)]
+                expected = -sum(
+                    weight[t] * plain_ratio(k[t], plain_fit(K, k, rest, lam, clip))
+                    for t, rest in enumerate(fits)
+                    if rest.any()
+                ) / (weight.sum())
+            else:
+                expected = brute_force_loo(K, k, weight, lam, clip)
+            assert_allclose(ratio.scores_[i, j], expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("clip", ["ratio", "coefficients"])
+@pytest.mark.parametrize("selection", ["loo", "kfold"])
+def test_row_blocks_change_nothing(monkeypatch, clip, selection):
+    X_train, X_test, rng = two_samples(60, 50)
+    weight = rng.uniform(0, 2, 50)
+    options = {"n_centers": 20, "clip": clip, "selection": selection, "random_state": 0}
+    whole = ULSIF(**options).fit(X_train, X_test, weight)
+    monkeypatch.setattr(kernels, "_BLOCK_ELEMENTS", 100)
+    monkeypatch.setattr(kernels, "_CACHE_BYTES", 0)
+    blocks = ULSIF(**options).fit(X_train, X_test, weight)
+    assert_allclose(blocks.scores_, whole.scores_, rtol=1e-8)
+    assert_allclose(blocks.weights_, whole.weights_, rtol=1e-8, atol=1e-10)
+    assert_allclose(blocks.predict(X_test), whole.predict(X_test), rtol=1e-8, atol=1e-10)
+    assert blocks.uncovered_ == whole.uncovered_
+
+
+@pytest.mark.parametrize("n_centers", [15, 40])
+@pytest.mark.parametrize(("sigma", "lam"), [(0.5, 0.1), (1.5, 0.01)])
+def test_equal_to_densratio(n_centers, sigma, lam):
+    X_train, X_test, rng = two_samples(50, 40, d=3)
+    theirs = densratio(
+        X_test, X_train, sigma=sigma, lambda_=lam, kernel_num=n_centers, verbose=False
+    )
+    centers = np.asarray(theirs.kernel_info.centers)
+    ours = ULSIF(sigma, lam, centers=centers, clip="coefficients").fit(X_train, X_test)
+    assert_allclose(ours.alpha_, theirs.theta, rtol=1e-7, atol=1e-9)
+    new = rng.normal(size=(20, 3))
+    assert_allclose(ours.predict(new), theirs.compute_density_ratio(new), rtol=1e-7, atol=1e-9)
+    assert_allclose(ours.weights_, theirs.compute_density_ratio(X_train), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("clip", ["ratio", "coefficients"])
+def test_error_against_the_true_ratio_falls_with_the_sample(clip):
+    grid = np.linspace(-1.5, 2.5, 81)[:, None]
+    true = (norm.pdf(grid, 0.5, 0.7) / norm.pdf(grid)).ravel()
+
+    def error(n, seed):
+        rng = np.random.default_rng([n, seed])
+        X_train, X_test = rng.normal(size=(n, 1)), rng.normal(0.5, 0.7, size=(n, 1))
+        ratio = ULSIF(clip=clip, random_state=0).fit(X_train, X_test)
+        return np.mean((ratio.predict(grid) - true) ** 2) / np.mean((true - 1) ** 2)
+
+    small, large = (np.median([error(n, seed) for seed in range(7)]) for n in (40, 2000))
+    assert large < 0.5 * small
+    assert large < 0.05
+
+
+def test_soft_weights_recover_the_ratio_of_a_class():
+    """Posteriors of a mixture as weights: the ratio of that component, not of the mixture."""
+    rng = np.random.default_rng(5)
+    n = 4000
+    labels = rng.random(n) < 0.3
+    X_test = np.where(labels, rng.normal(1.0, 0.6, n), rng.normal(-1.5, 0.6, n))
+    one, other = 0.3 * norm.pdf(X_test, 1.0, 0.6), 0.7 * norm.pdf(X_test, -1.5, 0.6)
+    X_train = rng.normal(0.5, 1.0, (n, 1))
+    ratio = ULSIF(random_state=0).fit(X_train, X_test[:, None], one / (one + other))
+    grid = np.linspace(-0.5, 2.0, 26)
+    true = norm.pdf(grid, 1.0, 0.6) / norm.pdf(grid, 0.5, 1.0)
+    error = np.mean((ratio.predict(grid[:, None]) - true) ** 2) / np.mean((true - 1) ** 2)
+    assert error < 0.05
+    assert_allclose(ratio.mean_weight_, 1.0, atol=0.1)
+
+
+def test_default_grids_are_about_the_median_distance():
+    X_train, X_test, _ = two_samples(40, 30)
+    ratio = ULSIF().fit(X_train, X_test)
+    distances = cdist(X_test, X_test)[np.triu_indices(30, 1)]
+    assert_allclose(ratio.sigmas_, np.median(distances) * 2.0 ** np.linspace(-2, 2, 9))
+    assert_allclose(ratio.lams_, 10.0 ** np.linspace(-3, 1, 9))
+    assert ratio.scores_.shape == (len(WIDTHS), len(LAMBDAS)) == (9, 9)
+    assert_array_equal(ratio.centers_, X_test)
+
+
+def test_one_candidate_leaves_nothing_to_choose():
+    X_train, X_test, _ = two_samples()
+    ratio = ULSIF(1.0, 0.1).fit(X_train, X_test)
+    assert ratio.scores_ is None
+    assert (ratio.sigma_, ratio.lam_) == (1.0, 0.1)
+    assert ULSIF([1.0], [0.1, 0.2]).fit(X_train, X_test).scores_.shape == (1, 2)
+
+
+@pytest.mark.parametrize("order", [[0.5, 1.0, 2.0], [2.0, 0.5, 1.0]])
+def test_scores_stand_in_the_order_of_the_candidates(order):
+    X_train, X_test, _ = two_samples()
+    scores = ULSIF(order, [0.1, 1.0]).fit(X_train, X_test).scores_
+    for sigma, row in zip(order, scores, strict=True):
+        assert_allclose(row, ULSIF(sigma, [0.1, 1.0]).fit(X_train, X_test).scores_[0], rtol=1e-9)
+
+
+def test_wide_kernels_and_strong_regularisation_have_their_limits():
+    X_train, X_test, _ = two_samples()
+    constant = ULSIF(1e9, 0.5).fit(X_train, X_test)
+    # One kernel value everywhere: alpha'1 minimises r^2/2 - r + lam r^2/(2b), so r = b/(b + lam).
+    assert_allclose(constant.weights_, 18 / 18.5, rtol=1e-9)
+    assert_allclose(ULSIF(1.0, 1e12).fit(X_train, X_test).weights_, 0.0, atol=1e-10)
+
+
+def test_uncovered_is_the_share_of_centers_beyond_three_widths():
+    X_train = np.zeros((5, 1))
+    X_test = np.array([[2.9], [3.1], [-3.1], [0.0]])
+    ratio = ULSIF(1.0, 0.1).fit(X_train, X_test)
+    assert ratio.uncovered_ == 0.5
+
+
+@pytest.mark.parametrize("reselect", [False, True])
+def test_matcher_is_fit_with_centers_of_all_test_rows(reselect):
+    X_train, X_test, rng = two_samples(30, 40)
+    X_test[:20] *= 0.2
+    ratio = ULSIF([0.4, 0.8, 1.6], [0.01, 0.1, 1.0], n_centers=12, random_state=3)
+    centers = ULSIF(1.0, 0.1, n_centers=12, random_state=3).fit(X_train, X_test).centers_
+    match = ratio.matcher(X_train, X_test, reselect)
+    first = 1.0 / (1.0 + np.exp(10 * (X_test[:, 0] - 0.1)))  # a cluster, then the whole sample
+    second = np.ones(40)
+    chosen = ULSIF([0.4, 0.8, 1.6], [0.01, 0.1, 1.0], centers=centers).fit(X_train, X_test, first)
+    assert_allclose(match(first), chosen.weights_, rtol=1e-9, atol=1e-12)
+    again = ULSIF([0.4, 0.8, 1.6], [0.01, 0.1, 1.0], centers=centers).fit(X_train, X_test, second)
+    kept = ULSIF(chosen.sigma_, chosen.lam_, centers=centers).fit(X_train, X_test, second)
+    assert (again.sigma_, again.lam_) != (chosen.sigma_, chosen.lam_)
+    expected = again if reselect else kept
+    assert_allclose(match(second), expected.weights_, rtol=1e-9, atol=1e-12)
+    assert not hasattr(ratio, "sigma_")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"clip": "none"}, "clip must be one of 'ratio', 'coefficients', got 'none'"),
+        ({"selection": "cv"}, "selection must be one of 'loo', 'kfold', got 'cv'"),
+        ({"sigma": -1.0}, "sigma must be a positive number, got -1.0"),
+        ({"sigma": [1.0, 0.0]}, "sigma must be a positive number, got 0.0"),
+        ({"sigma": []}, "sigma must be a positive number or a list of them, got an empty list"),
+        ({"lam": np.nan}, "lam must be a positive number, got nan"),
+        ({"lam": "big"}, "lam must be a positive number, got 'big'"),
+        ({"n_centers": 0}, "n_centers must be a whole number of at least 1, got 0"),
+        ({"n_centers": 2.5}, "n_centers must be a whole number of at least 1, got 2.5"),
+        ({"centers": [[0.0]]}, "centers must have 2 columns like the data, got 1"),
+        ({"selection": "kfold", "n_folds": 1}, "n_folds must be a whole number of at least 2"),
+        (
+            {"selection": "kfold", "n_folds": 19},
+            "n_folds must be at most the number of distinct rows, 18, got 19",
+        ),
+    ],
+)
+def test_bad_parameters_get_one_clear_sentence(options, message):
+    X_train, X_test, _ = two_samples()
+    with pytest.raises(ValueError, match=message):
+        ULSIF(**options).fit(X_train, X_test)
