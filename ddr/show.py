@@ -1,0 +1,165 @@
+"""What the notebooks display: pictures, tables, claims, deviations, versions.
+
+Each function returns an object that Jupyter shows as the last value of a cell. Nothing in it
+changes from run to run as long as the numbers do not.
+"""
+
+import io
+import platform
+from html import escape
+from importlib.metadata import version
+
+import pandas as pd
+from IPython.display import HTML, Image
+
+from ddr.claims import evaluate_claims
+from ddr.deviations import deviations
+from ddr.published import published_results
+from ddr.tables import html
+
+__all__ = ["claims_table", "deviations_table", "picture", "png", "table", "versions"]
+
+_PACKAGES = ("ddr-companion", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
+
+
+def png(figure, dpi=150, colors=None):
+    """Print a figure into the bytes of a PNG file.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    dpi : int, default=150
+    colors : int, optional
+        Reduce the picture to a palette of so many colours, which makes it much smaller.
+
+    Returns
+    -------
+    bytes
+        Without the version of the program that drew it.
+    """
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    if colors is None:
+        return buffer.getvalue()
+    from PIL import Image as Pillow
+
+    small = io.BytesIO()
+    Pillow.open(buffer).convert("RGB").quantize(colors).save(small, format="png", optimize=True)
+    return small.getvalue()
+
+
+def picture(figure, dpi=150):
+    """Show a figure, whatever backend matplotlib is set to.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    dpi : int, default=150
+
+    Returns
+    -------
+    IPython.display.Image
+    """
+    return Image(data=png(figure, dpi), format="png")
+
+
+def table(frame, caption):
+    """Show a table of text or numbers that scrolls by keyboard where the page is narrow.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The first column names the row. Cells are text with Markdown emphasis, or numbers, which
+        are printed as they are.
+    caption : str
+        Says what the table shows.
+
+    Returns
+    -------
+    IPython.display.HTML
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> "<caption>Two</caption>" in table(pd.DataFrame({"a": ["x"], "b": [2]}), "Two").data
+    True
+    """
+    region = f'<div tabindex="0" role="region" aria-label="{escape(caption)}">'
+    return HTML(f"{region}\n{html(frame, caption)}</div>")
+
+
+def claims_table(ids, results=None, protocols=("matched", "tuned", "live")):
+    """Show the verdict on some of the paper's claims.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        For example ``["C1", "C2"]``.
+    results : pandas.DataFrame, optional
+        Tidy runs; by default the published ones.
+    protocols : sequence of str
+        Only these.
+
+    Returns
+    -------
+    IPython.display.HTML
+    """
+    results = published_results() if results is None else results
+    found = evaluate_claims(results, live="live" in protocols)
+    unknown = sorted(set(ids) - set(found["id"]))
+    if unknown:
+        raise ValueError(f"ids must name claims, got {unknown}")
+    found = found[found["id"].isin(ids) & found["protocol"].isin(protocols)]
+    rows = [
+        {
+            "Claim": row.id,
+            "What is claimed": row.claim,
+            "Runs": row.protocol,
+            "Verdict": f"**{row.verdict.partition(': ')[0]}**",
+            "Evidence": row.evidence or row.verdict.partition(": ")[2],
+        }
+        for row in found.itertuples()
+    ]
+    return table(pd.DataFrame(rows), "The claims of this section and their verdicts")
+
+
+def deviations_table(ids):
+    """Show what the paper leaves open at some points, and what was done here.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        For example ``["D1", "D4"]``.
+
+    Returns
+    -------
+    IPython.display.HTML
+
+    Examples
+    --------
+    >>> "Normalisation of the soft moments" in deviations_table(["D1"]).data
+    True
+    """
+    entries = {entry["id"]: entry for entry in deviations()}
+    unknown = sorted(set(ids) - set(entries))
+    if unknown:
+        raise ValueError(f"ids must name deviations, got {unknown}")
+    rows = [{"Nr.": i, "Choice": entries[i]["title"], "Here": entries[i]["ours"]} for i in ids]
+    return table(pd.DataFrame(rows), "Open choices met on this page")
+
+
+def versions():
+    """Show what the page was computed with.
+
+    Returns
+    -------
+    IPython.display.HTML
+
+    Examples
+    --------
+    >>> "numpy" in versions().data
+    True
+    """
+    rows = [{"Part": "Python", "Version": platform.python_version()}]
+    rows += [{"Part": name, "Version": version(name)} for name in _PACKAGES]
+    return table(pd.DataFrame(rows), "Versions with which this page was computed")

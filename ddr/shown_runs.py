@@ -1,0 +1,160 @@
+"""The runs that a page shows: stored ones where the parameters match, computed ones otherwise.
+
+A page is quick because it reads stored runs, and it cannot lie because it computes some of them
+again each time it is executed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ddr.experiments import Bench, Run, draw_problem
+from ddr.paper import BOOK
+from ddr.protocols import changed
+from ddr.reproduce import recompute, store_of
+from ddr.store import Task, parameters_hash
+from ddr.sweep import sweep
+
+__all__ = ["ShownRuns", "recomputed", "runs_to_show", "setting_of", "with_cases"]
+
+
+class ShownRuns(NamedTuple):
+    """Rows of runs, and how many runs were stored and how many computed for this page."""
+
+    rows: pd.DataFrame
+    stored: int
+    computed: int
+
+    def __str__(self):
+        return f"{self.stored} runs from the store, {self.computed} computed for this page"
+
+
+def with_cases(protocol, cases):
+    """Let a protocol know further cases, without changing the seeds of those it has.
+
+    Parameters
+    ----------
+    protocol : dict
+    cases : sequence of str
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from ddr.protocols import load_protocol
+    >>> with_cases(load_protocol("synthetic"), ["150", "100"])["cases"]
+    ['100', '200', '300', '400', '500', '1000', '150']
+    """
+    new = sorted(set(cases) - set(protocol["cases"]))
+    return changed(protocol, cases=[*protocol["cases"], *new])
+
+
+def runs_to_show(protocol, runs, cases=None, published=None, scratch=None, **options):
+    """Read the stored runs of a protocol, and compute those that are not stored.
+
+    Parameters
+    ----------
+    protocol : dict
+    runs : int
+        Runs of each case.
+    cases : sequence of str, optional
+        All of the protocol's by default.
+    published : path-like, optional
+        Folder of the published stores, ``book/results`` by default. It is only read.
+    scratch : path-like, optional
+        Where computed runs are kept, so that an interrupted page can be taken up again;
+        ``_build/reruns`` by default.
+    **options
+        For :func:`ddr.sweep.sweep`.
+
+    Returns
+    -------
+    ShownRuns
+    """
+    cases = list(cases or protocol["cases"])
+    wanted = [Task(case, seed) for case in cases for seed in range(runs)]
+    store = store_of(protocol, published)
+    # Asking a store of other parameters for its rows would write a warning into the page.
+    rows = pd.DataFrame() if store.mismatch() else store.rows()
+    have = set() if rows.empty else set(zip(rows["case"], rows["seed"], strict=True))
+    missing = [task for task in wanted if task not in have]
+    parts = (
+        [rows[[key in set(wanted) for key in _keys(rows)]]] if len(missing) < len(wanted) else []
+    )
+    if missing:
+        # Cases are part of the name: the seed of a new case depends on its place among them.
+        name = parameters_hash({"cases": protocol["cases"], **Run(protocol).parameters})[:16]
+        folder = (scratch or BOOK.parent / "_build" / "reruns") / name
+        parts.append(sweep(Run(protocol), missing, store_of(protocol, folder), **options))
+    found = pd.concat(parts, ignore_index=True)
+    order = {case: position for position, case in enumerate(cases)}
+    found = found.sort_values("case", key=lambda c: c.map(order), kind="stable", ignore_index=True)
+    return ShownRuns(found, len(wanted) - len(missing), len(missing))
+
+
+def _keys(rows):
+    return zip(rows["case"], rows["seed"], strict=True)
+
+
+def recomputed(protocol, runs, cases=None, tolerance=0.0):
+    """Compute some stored runs again and say whether they agree.
+
+    Parameters
+    ----------
+    protocol : dict
+    runs : int
+        Runs of each case, from the first on; 0 for none.
+    cases : sequence of str, optional
+    tolerance : float, default=0.0
+        Largest difference of an accuracy that still agrees.
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Raises
+    ------
+    AssertionError
+        If an accuracy differs by more; the message names the run.
+    """
+    if runs == 0 or store_of(protocol).mismatch():
+        return "no stored run was computed again: none is stored under these parameters"
+    both = recompute(protocol, runs, cases).dropna(subset=["stored"])
+    off = both[both["difference"].abs() > tolerance]
+    if len(off):
+        worst = off.loc[off["difference"].abs().idxmax()]
+        raise AssertionError(
+            f"{len(off)} of {len(both)} accuracies differ from the store by more than "
+            f"{tolerance:g}; the largest difference is {worst['difference']:+.4f} "
+            f"({worst['case']}, {worst['method']}, run {worst['seed']})"
+        )
+    return f"{len(both)} of {len(both)} accuracies computed again agree within {tolerance:g}"
+
+
+def setting_of(protocol, case, seed):
+    """The problem of one run, and the bench with its learner and ratios.
+
+    Parameters
+    ----------
+    protocol : dict
+    case : str
+    seed : int
+        The number of the run.
+
+    Returns
+    -------
+    problem : ddr.shifts.ShiftedProblem
+    bench : ddr.experiments.Bench
+        Has looked at the problem: ``bench.learner`` and ``bench.ratio("uLSIF")`` are those with
+        which :class:`ddr.experiments.Run` computes this run.
+    """
+    root = np.random.SeedSequence(protocol["seed"], spawn_key=(protocol["cases"].index(case), seed))
+    problem_seed, method_seed = root.spawn(2)
+    bench = Bench(protocol, method_seed)
+    problem = draw_problem(protocol, case, problem_seed, bench)
+    bench.look_at(problem.X_train, problem.X_test)
+    return problem, bench

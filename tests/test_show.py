@@ -1,0 +1,131 @@
+"""What notebooks display, and which runs they show."""
+
+import pandas as pd
+import pytest
+
+from ddr import show
+from ddr.experiments import Run
+from ddr.protocols import changed, load_protocol
+from ddr.reproduce import compute, store_of
+from ddr.shown_runs import recomputed, runs_to_show, setting_of, with_cases
+
+METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
+
+
+@pytest.fixture(scope="module")
+def protocol():
+    return changed(load_protocol("synthetic"), methods=METHODS, problem={"n_test": 200})
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory, protocol):
+    """A book whose store has two runs of one case."""
+    folder = tmp_path_factory.mktemp("book")
+    compute(protocol, folder / "results", runs=2, cases=["100"], progress=False)
+    return folder
+
+
+def show_runs(protocol, runs, cases, book, tmp_path):
+    return runs_to_show(
+        protocol, runs, cases, published=book / "results", scratch=tmp_path, progress=False
+    )
+
+
+def test_stored_runs_are_read_and_nothing_is_computed(protocol, book, tmp_path):
+    shown = show_runs(protocol, 2, ["100"], book, tmp_path)
+    pd.testing.assert_frame_equal(shown.rows, store_of(protocol, book / "results").rows())
+    assert str(shown) == "2 runs from the store, 0 computed for this page"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_missing_runs_are_computed(protocol, book, tmp_path):
+    before = (book / "results" / "synthetic-matched.csv").read_bytes()
+    shown = show_runs(protocol, 3, ["200", "100"], book, tmp_path)
+    assert (shown.stored, shown.computed) == (2, 4)
+    keys = list(dict.fromkeys(zip(shown.rows["case"], shown.rows["seed"], strict=True)))
+    assert keys == [(case, seed) for case in ("200", "100") for seed in range(3)]
+    expected = Run(protocol)("200", 1)
+    found = shown.rows[(shown.rows["case"] == "200") & (shown.rows["seed"] == 1)]
+    assert found["accuracy"].tolist() == [row["accuracy"] for row in expected]
+    assert (book / "results" / "synthetic-matched.csv").read_bytes() == before
+
+
+def test_other_parameters_are_computed_in_silence(protocol, book, tmp_path, capfd, caplog):
+    other = changed(protocol, seed=5)
+    shown = show_runs(other, 1, ["100"], book, tmp_path)
+    assert (shown.stored, shown.computed) == (0, 1)
+    assert caplog.records == []
+    assert capfd.readouterr().err == ""
+    again = show_runs(other, 1, ["100"], book, tmp_path)
+    pd.testing.assert_frame_equal(again.rows, shown.rows)  # taken up again, seconds included
+
+
+def test_new_cases_leave_the_seeds_of_the_old_ones(protocol):
+    wider = with_cases(protocol, ["1000", "150"])
+    assert wider["cases"] == [*protocol["cases"], "150"]
+    assert (
+        setting_of(wider, "100", 0)[0].X_train[0, 0]
+        == (setting_of(protocol, "100", 0)[0].X_train[0, 0])
+    )
+
+
+def test_setting_is_that_of_the_run(protocol):
+    from ddr import DDRClassifier
+
+    problem, bench = setting_of(protocol, "100", 1)
+    model = DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol["ddr"])
+    model.fit(problem.X_train, problem.y_train, problem.X_test)
+    (row,) = [row for row in Run(protocol)("100", 1) if row["method"] == "DDR-uLSIF"]
+    assert model.score(problem.X_test, problem.y_test) == row["accuracy"]
+
+
+def test_recomputed_runs_agree_with_the_store(protocol, book, monkeypatch):
+    monkeypatch.setattr("ddr.reproduce.BOOK", book)
+    assert recomputed(protocol, 2, ["100"]) == "6 of 6 accuracies computed again agree within 0"
+    assert "no stored run" in recomputed(protocol, 0, ["100"])
+    assert "no stored run" in recomputed(changed(protocol, seed=5), 1, ["100"])
+
+
+def test_a_store_that_lies_is_found_out(protocol, monkeypatch):
+    from ddr import shown_runs
+
+    def recompute(protocol, runs, cases):
+        row = {"case": "100", "seed": 0, "method": "uLSIF", "stored": 0.96, "computed": 0.95}
+        return pd.DataFrame([row | {"difference": -0.01}])
+
+    monkeypatch.setattr(shown_runs, "recompute", recompute)
+    expected = r"1 of 1 accuracies differ .* more than 0.0025; .* -0.0100 \(100, uLSIF, run 0\)"
+    with pytest.raises(AssertionError, match=expected):
+        recomputed(load_protocol("synthetic"), 1, ["100"], tolerance=0.0025)
+    assert "1 of 1" in recomputed(load_protocol("synthetic"), 1, ["100"], tolerance=0.02)
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+
+def test_table_can_be_reached_by_keyboard_and_is_named():
+    text = show.table(pd.DataFrame({"a": ["x"], "b": ["<1"]}), 'All "of" it').data
+    assert '<div tabindex="0" role="region" aria-label="All &quot;of&quot; it">' in text
+    assert "&lt;1" in text
+
+
+def test_claims_table_shows_the_asked_claims_only():
+    empty = pd.DataFrame(columns=["experiment", "protocol", "case", "method", "seed", "accuracy"])
+    text = show.claims_table(["C1", "C5"], empty, protocols=["matched"]).data
+    assert text.count("<tr>") == 2  # the header and C1; C5 is computed live
+    assert "<strong>not tested</strong>" in text
+    with pytest.raises(ValueError, match=r"ids must name claims, got \['C99'\]"):
+        show.claims_table(["C99"], empty, protocols=["matched"])
+
+
+def test_deviations_table_refuses_unknown_ids():
+    with pytest.raises(ValueError, match=r"ids must name deviations, got \['D99'\]"):
+        show.deviations_table(["D99"])
+
+
+def test_picture_is_a_png():
+    from ddr.plots import new_figure
+
+    figure, _ = new_figure(2, 1)
+    image = show.picture(figure, dpi=50)
+    assert image.data.startswith(b"\x89PNG")
