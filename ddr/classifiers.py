@@ -8,16 +8,18 @@ cross-validation much faster than ``IWSearchCV`` around the plain one.
 
 from itertools import combinations
 from numbers import Integral, Real
+from typing import NamedTuple
 
 import numpy as np
+import piqp
 from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ddr.hinge import solve_hinge
 from ddr.kernels import (
     choose_centers,
     gaussian_kernel,
@@ -566,23 +568,97 @@ def platt_posterior(scores, platt):
     return posterior / posterior.sum(axis=1, keepdims=True)
 
 
-def _fit_pairs(X, y_index, cost, n_classes, near=None):
-    """One machine for each pair of classes: ``coef`` (pairs, d) and ``intercept`` (pairs,).
+# Rows with a smaller margin under a related machine may become support vectors.
+_NEAR = 1.5
+# A row that the solver did not see may violate the margin by twice LIBSVM's own tolerance.
+_SLACK = 2.0
+# With fewer rows than this, telling which lie near the margin costs more than it saves.
+_FEW_ROWS = 100
+# Up to so many rows the interior-point solver is quick whatever the cost; LIBSVM's pairwise descent
+# needs millions of steps when classes overlap and C is large, but bears any number of rows.
+_SMALL_PROBLEM = 800
 
-    ``near`` is such a result for other costs or rows, from which to start.
+
+class _Machine(NamedTuple):
+    """A linear two-class machine; ``free`` says that no row is held back by its cost."""
+
+    coef: np.ndarray
+    intercept: float
+    free: bool
+
+
+def _fit_hinge(X, sign, cost, tol, start=None):
+    """Two-class C-SVC with a cost for each row, or the only class present.
+
+    Rows far beyond the margin do not change the solution. Given a related machine to ``start``
+    from, only the rows near its margin are solved for; the others are checked afterwards, and join
+    if they violate the margin.
     """
-    pairs = list(combinations(range(n_classes), 2))
-    coef, intercept = np.zeros((len(pairs), X.shape[1])), np.zeros(len(pairs))
-    for k, (first, second) in enumerate(pairs):
+    if len(np.unique(sign)) < 2:
+        return _Machine(np.zeros(X.shape[1]), sign[0] if len(sign) else -1.0, True)
+    seen = np.ones(len(X), dtype=bool)
+    if start is not None and len(X) > _FEW_ROWS:
+        seen = sign * (X @ start.coef + start.intercept) < _NEAR
+    while True:
+        if len(np.unique(sign[seen])) < 2:
+            seen[:] = True
+        solve = _solve_dual if np.count_nonzero(seen) <= _SMALL_PROBLEM else _solve_libsvm
+        machine = solve(X[seen], sign[seen], cost[seen], tol)
+        margin = sign * (X @ machine.coef + machine.intercept)
+        if seen.all() or not np.any(margin[~seen] < 1 - _SLACK * tol):
+            return machine
+        seen |= margin < _NEAR
+
+
+def _solve_libsvm(X, sign, cost, tol):
+    svc = SVC(kernel="linear", C=1.0, tol=tol).fit(X, sign, cost)
+    free = np.all(np.abs(svc.dual_coef_[0]) < cost[svc.support_] * (1 - 1e-9))
+    return _Machine((svc.dual_coef_ @ svc.support_vectors_)[0], svc.intercept_[0], bool(free))
+
+
+def _solve_dual(X, sign, cost, tol):
+    """The same problem in its dual form, a quadratic programme, by the solver of KMM."""
+    signed = sign[:, None] * X
+    solver = piqp.DenseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
+    solver.setup(
+        signed @ signed.T,
+        -np.ones(len(X)),
+        sign[None, :],
+        np.zeros(1),
+        x_l=np.zeros(len(X)),
+        x_u=cost,
+    )
+    if solver.solve() != piqp.PIQP_SOLVED:
+        return _solve_libsvm(X, sign, cost, tol)
+    alpha = np.clip(solver.result.x, 0.0, cost)
+    coef = alpha @ signed
+    # A row strictly between its bounds lies on the margin. Without one, every intercept between
+    # the two nearest rows is optimal, and LIBSVM takes the middle.
+    offset = sign - X @ coef
+    inside = (alpha > 1e-6 * cost) & (alpha < (1 - 1e-6) * cost)
+    if np.any(inside):
+        intercept = np.average(offset[inside], weights=np.minimum(alpha, cost - alpha)[inside])
+    else:
+        upper = (alpha > 0.5 * cost) == (sign > 0)  # rows that bound the intercept from above
+        intercept = 0.5 * (offset[upper].min() + offset[~upper].max())
+    return _Machine(coef, intercept, bool(np.all(alpha < (1 - 1e-6) * cost)))
+
+
+def _fit_pairs(X, y_index, cost, n_classes, tol, starts=None):
+    """One machine for each pair of classes, from ``starts`` for other rows or costs if given."""
+    machines = []
+    for k, (first, second) in enumerate(combinations(range(n_classes), 2)):
         rows = np.flatnonzero((y_index == first) | (y_index == second))
         sign = np.where(y_index[rows] == second, 1.0, -1.0)
-        if len(np.unique(sign)) < 2:
-            # Only one class of the pair has rows: it wins everywhere.
-            intercept[k] = sign[0] if len(sign) else -1.0
-            continue
-        start = None if near is None or not near[0][k].any() else (near[0][k], near[1][k])
-        coef[k], intercept[k] = solve_hinge(X[rows], sign, cost[rows], near=start)
-    return coef, intercept
+        start = None if starts is None else starts[k]
+        machines.append(_fit_hinge(X[rows], sign, cost[rows], tol, start))
+    return machines
+
+
+def _decisions(machines, X):
+    """Decision values of each pair's machine."""
+    return np.column_stack([X @ machine.coef + machine.intercept for machine in machines])
 
 
 def _class_scores(pair_decisions, n_classes):
@@ -599,17 +675,21 @@ def _class_scores(pair_decisions, n_classes):
     return votes + confidence / (3 * (np.abs(confidence) + 1))
 
 
-def _held_out_scores(X, y_index, cost, splits, n_classes, near):
-    """Class scores of the held-out rows, fold after fold, and the machines of each fold.
+def _held_out_scores(X, y_index, weight, splits, n_classes, Cs, tol, starts):
+    """Class scores of the held-out rows, fold after fold, for each C of an increasing sequence.
 
-    ``near`` holds machines to start each fold from.
+    Once no row of a fold is held back by its cost, a larger C has the same solution.
     """
-    scores, machines = [], []
-    for (train, test), start in zip(splits, near, strict=True):
-        machine = _fit_pairs(X[train], y_index[train], cost[train], n_classes, start)
-        scores.append(_class_scores(X[test] @ machine[0].T + machine[1], n_classes))
-        machines.append(machine)
-    return np.concatenate(scores), machines
+    scores = [[] for _ in Cs]
+    for train, test in splits:
+        machines = starts
+        for k, C in enumerate(Cs):
+            if k == 0 or not all(machine.free for machine in machines):
+                machines = _fit_pairs(
+                    X[train], y_index[train], C * weight[train], n_classes, tol, machines
+                )
+            scores[k].append(_class_scores(_decisions(machines, X[test]), n_classes))
+    return [np.concatenate(parts) for parts in scores]
 
 
 def _fit_platts(scores, y_index, weight):
@@ -622,17 +702,14 @@ def _fit_platts(scores, y_index, weight):
 class _PlattSVM(ClassifierMixin, BaseEstimator):
     """What ``LinearSVMWithPosteriors`` and its CV sibling share: the final fit and predictions."""
 
-    def _fit_machines(self, X, y_index, cost, near=None):
-        kept = cost > 0
-        self.coef_, self.intercept_ = _fit_pairs(
-            X[kept], y_index[kept], cost[kept], len(self.classes_), near
+    def _fit_machines(self, X, y_index, weight, C, starts=None):
+        kept = weight > 0  # LIBSVM would drop these rows too, but fails when none is left
+        machines = _fit_pairs(
+            X[kept], y_index[kept], C * weight[kept], len(self.classes_), self.tol, starts
         )
-
-    def _check_predict_by(self):
-        if self.predict_by not in ("posterior", "decision"):
-            raise ValueError(
-                f"predict_by must be 'posterior' or 'decision', got {self.predict_by!r}"
-            )
+        self.coef_ = np.array([machine.coef for machine in machines])
+        self.intercept_ = np.array([machine.intercept for machine in machines])
+        return machines
 
     def _scores(self, X):
         return _class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
@@ -641,12 +718,8 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._scores(validate_data(self, X, reset=False, dtype=np.float64))
 
-    def _predictive(self, scores, platt):
-        """What the prediction maximises: class scores of the machines, or posteriors."""
-        return scores if self.predict_by == "decision" else platt_posterior(scores, platt)
-
     def decision_function(self, X):
-        """Values that ``predict`` goes by: positive for the second of two classes.
+        """Decision values, as scikit-learn's ``SVC``: signed for two classes, else one per class.
 
         Parameters
         ----------
@@ -654,16 +727,10 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n,) for two classes, else (n, m)
-            With ``predict_by="decision"`` those of scikit-learn's ``SVC``, with
-            ``predict_by="posterior"`` log-odds of two classes or posteriors of more.
+        ndarray of shape (n,) or (n, m)
         """
         scores = self._checked_scores(X)
-        if scores.shape[1] != 2:
-            return self._predictive(scores, self.platt_)
-        if self.predict_by == "decision":
-            return scores[:, 1]
-        return -(self.platt_[0, 0] * scores[:, 1] + self.platt_[0, 1])
+        return scores[:, 1] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
         """Posterior probability of each class.
@@ -680,7 +747,7 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return platt_posterior(self._checked_scores(X), self.platt_)
 
     def predict(self, X):
-        """Most probable class of each row, or that of the machine's side (``predict_by``).
+        """Class on whose side of the separating planes each row lies.
 
         Parameters
         ----------
@@ -690,12 +757,12 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        values = self._predictive(self._checked_scores(X), self.platt_)
-        return self.classes_[values.argmax(axis=1)]
+        scores = self._checked_scores(X)
+        return self.classes_[scores.argmax(axis=1)]
 
 
 class LinearSVMWithPosteriors(_PlattSVM):
-    r"""Linear C-SVC, as LIBSVM defines it, with Platt posteriors, weights respected in both.
+    r"""LIBSVM's linear C-SVC with Platt posteriors, weights respected in both.
 
     Parameters
     ----------
@@ -707,10 +774,8 @@ class LinearSVMWithPosteriors(_PlattSVM):
     calibration : {"cv", "train"}, default="cv"
         Fit the sigmoid to held-out decision values (as LIBSVM does), or to those of the training
         rows: no extra machine to fit, but overconfident.
-    predict_by : {"posterior", "decision"}, default="posterior"
-        Predict the most probable class, as LIBSVM does when asked for probabilities, or the side
-        of the machine's plane, as LIBSVM and scikit-learn's ``SVC`` do otherwise. The posterior of
-        one half need not lie on the plane.
+    tol : float, default=1e-3
+        LIBSVM's stopping tolerance.
     random_state : int, RandomState or None
         Shuffles the folds.
 
@@ -727,13 +792,12 @@ class LinearSVMWithPosteriors(_PlattSVM):
     -----
     .. math:: \min_{v, b}\ \tfrac12\lVert v\rVert^2 + C\sum_i w_i \max(0, 1 - y_i(v^\top x_i + b))
 
-    This is LIBSVM's problem, and its machines for more than two classes, solved to rounding (see
-    ``ddr.hinge``) where LIBSVM stops at a tolerance. As in LIBSVM, the scale of the weights
-    multiplies ``C``: bring them to mean one where ``C`` is to keep its meaning. A weight means
-    copies: weight 2 is a repeated row, weight 0 a row that is not there (with explicit folds; with
-    a number of folds, copies may be dealt apart).
+    As in LIBSVM, the scale of the weights multiplies ``C``: bring them to mean one where ``C`` is
+    to keep its meaning. A weight means copies: weight 2 is a repeated row, weight 0 a row that is
+    not there (with explicit folds; with a number of folds, copies may be dealt apart).
 
-    With more than two classes, each class's score among the pairwise machines gets its own
+    Predictions are those of the machine. The posterior of one half need not lie exactly on its
+    plane. With more than two classes, each class's score among the pairwise machines gets its own
     sigmoid, and the probabilities are normalised.
 
     References
@@ -752,11 +816,11 @@ class LinearSVMWithPosteriors(_PlattSVM):
     array(['left', 'right'], dtype='<U5')
     """
 
-    def __init__(self, C=1.0, *, cv=5, calibration="cv", predict_by="posterior", random_state=None):
+    def __init__(self, C=1.0, *, cv=5, calibration="cv", tol=1e-3, random_state=None):
         self.C = C
         self.cv = cv
         self.calibration = calibration
-        self.predict_by = predict_by
+        self.tol = tol
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
@@ -774,18 +838,19 @@ class LinearSVMWithPosteriors(_PlattSVM):
         """
         if self.calibration not in ("cv", "train"):
             raise ValueError(f"calibration must be 'cv' or 'train', got {self.calibration!r}")
-        self._check_predict_by()
         C = _check_positive("C", self.C)
+        _check_positive("tol", self.tol)
         X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
-        self._fit_machines(X, y_index, C * weight)
+        machines = self._fit_machines(X, y_index, weight, C)
         if self.calibration == "train":
             rows = np.flatnonzero(weight)
             scores = self._scores(X[rows])
         else:
             splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
             rows = np.concatenate([test for _, test in splits])
-            near = [(self.coef_, self.intercept_)] * len(splits)
-            scores, _ = _held_out_scores(X, y_index, C * weight, splits, len(self.classes_), near)
+            (scores,) = _held_out_scores(
+                X, y_index, weight, splits, len(self.classes_), [C], self.tol, machines
+            )
         self.platt_ = _fit_platts(scores, y_index[rows], weight[rows])
         return self
 
@@ -793,9 +858,8 @@ class LinearSVMWithPosteriors(_PlattSVM):
 class LinearSVMWithPosteriorsCV(_PlattSVM):
     """``LinearSVMWithPosteriors`` with C chosen by importance-weighted cross-validation.
 
-    Fits the sigmoid to the held-out decision values that the choice has already cost. With
-    ``predict_by="decision"``, choice and scores are those of ``IWSearchCV`` around
-    ``LinearSVMWithPosteriors`` over the same folds.
+    Gives the choice of ``IWSearchCV(LinearSVMWithPosteriors(), {"C": Cs})`` over the same folds,
+    and fits the sigmoid to the held-out decision values that the choice has already cost.
 
     Parameters
     ----------
@@ -804,12 +868,10 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     cv : int, splitter or iterable, default=5
         See ``ddr.validation.importance_weighted_score``.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
-        Where it needs posteriors, it scores the sigmoid on the held-out decision values that it
-        was fitted to: its two parameters are not cross-validated again.
-    predict_by : {"posterior", "decision"}, default="posterior"
-        Predict the most probable class, as LIBSVM does when asked for probabilities, or the side
-        of the machine's plane, as LIBSVM and scikit-learn's ``SVC`` do otherwise. The posterior of
-        one half need not lie on the plane.
+        ``"log"`` and ``"squared"`` score the sigmoid fitted to the held-out decision values
+        on these same values: its two parameters are not cross-validated again.
+    tol : float, default=1e-3
+        LIBSVM's stopping tolerance.
     random_state : int, RandomState or None
         Shuffles the folds.
 
@@ -836,18 +898,12 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     """
 
     def __init__(
-        self,
-        Cs=(1.0, 10.0, 100.0),
-        *,
-        cv=5,
-        loss="zero_one",
-        predict_by="posterior",
-        random_state=None,
+        self, Cs=(1.0, 10.0, 100.0), *, cv=5, loss="zero_one", tol=1e-3, random_state=None
     ):
         self.Cs = Cs
         self.cv = cv
         self.loss = loss
-        self.predict_by = predict_by
+        self.tol = tol
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
@@ -864,27 +920,28 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         self
         """
         check_loss(self.loss)
-        self._check_predict_by()
         Cs = _check_grid("Cs", self.Cs)
+        _check_positive("tol", self.tol)
         X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
         self.n_splits_ = len(splits)
         held_out = np.concatenate([test for _, test in splits])
         y_held, w_held = y_index[held_out], weight[held_out]
-        scores, machines = {}, [None] * len(splits)
-        for C in np.sort(Cs):
-            scores[C], machines = _held_out_scores(
-                X, y_index, C * weight, splits, len(self.classes_), machines
-            )
-        self.cv_scores_ = np.array([self._risk(scores[C], y_held, w_held) for C in Cs])
-        smallest_first = np.argsort(Cs, kind="stable")
-        best = smallest_first[first_best(self.cv_scores_[smallest_first])]
-        self.best_C_, self.best_score_ = float(Cs[best]), float(self.cv_scores_[best])
-        self._fit_machines(X, y_index, self.best_C_ * weight, machines[0])
-        self.platt_ = _fit_platts(scores[self.best_C_], y_held, w_held)
+        m = len(self.classes_)
+        order = np.argsort(Cs, kind="stable")
+        machines = self._fit_machines(X, y_index, weight, Cs[order[0]])
+        scores = _held_out_scores(X, y_index, weight, splits, m, Cs[order], self.tol, machines)
+        risks = np.array([self._risk(s, y_held, w_held) for s in scores])
+        best = first_best(risks)
+        self.cv_scores_ = np.empty(len(Cs))
+        self.cv_scores_[order] = risks
+        self.best_C_, self.best_score_ = float(Cs[order[best]]), float(risks[best])
+        if best > 0 and not all(machine.free for machine in machines):
+            self._fit_machines(X, y_index, weight, self.best_C_, machines)
+        self.platt_ = _fit_platts(scores[best], y_held, w_held)
         return self
 
     def _risk(self, scores, y_index, weight):
-        if self.loss != "zero_one" or self.predict_by == "posterior":
+        if self.loss != "zero_one":
             scores = platt_posterior(scores, _fit_platts(scores, y_index, weight))
         return weight @ posterior_loss(y_index, scores, self.loss) / weight.sum()
