@@ -25,34 +25,47 @@ class Task:
 
 
 def plan(quick):
-    """All tasks; ``quick`` leaves out what takes minutes."""
+    """All tasks, the costly ones last; ``quick`` leaves out what takes minutes."""
     seeds, repeats = (1, 3) if quick else (3, 7)
-    tasks = [Task("imports", "imports", {"repeats": 5 if quick else 11})]
     sizes = {"sizes": [100, 1000] if quick else [100, 200, 500, 1000], "seeds": 3 if quick else 10}
-    tasks.append(Task("paper data", "paper_data", sizes))
-    for n in SIZES:
-        draws = seeds if n == SIZES[0] else 1
-        for d in DIMENSIONS:
-            arguments = {"d": d, "n": n, "seeds": draws, "repeats": repeats}
-            tasks.append(Task(f"quick methods, d={d}, n={n}", "quick_methods", arguments))
-            arguments = {"d": d, "n": n, "repeats": repeats}
-            tasks.append(Task(f"whole DDR fit, d={d}, n={n}", "discriminative", arguments))
-    rows = (10_000, 30_000, 100_000) if quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
-    for clip in ("ratio", "coefficients"):
-        for n in rows:
-            key = f"many rows, {clip} clipped, n={n}"
-            tasks.append(Task(key, "many_rows", {"n": n, "clip": clip}))
-    return tasks + _slow_tasks(quick, seeds)
+    small, large = SIZES
+    return [
+        Task("imports", "imports", {"repeats": 5 if quick else 11}),
+        Task("paper data", "paper_data", sizes),
+        *_our_tasks(small, seeds, repeats),
+        *_slow_tasks(small, seeds),
+        *_scaling_tasks(quick),
+        *_our_tasks(large, 1, repeats),
+        *([] if quick else _slow_tasks(large, 1)),
+    ]
 
 
-def _slow_tasks(quick, seeds):
+def _our_tasks(n, seeds, repeats):
     tasks = []
-    for n in SIZES[:1] if quick else SIZES:
-        for name, method in METHODS.items():
-            if not method.slow or (n == SIZES[1] and not method.large):
-                continue
-            draws = seeds if n == SIZES[0] and name in LEAST_SQUARES else 1
-            for d in DIMENSIONS:
-                arguments = {"name": name, "d": d, "n": n, "seeds": draws}
-                tasks.append(Task(f"{name}, d={d}, n={n}", "slow_method", arguments))
+    for d in DIMENSIONS:
+        arguments = {"d": d, "n": n, "seeds": seeds, "repeats": repeats}
+        tasks.append(Task(f"quick methods, d={d}, n={n}", "quick_methods", arguments))
+        arguments = {"d": d, "n": n, "repeats": repeats}
+        tasks.append(Task(f"whole DDR fit, d={d}, n={n}", "discriminative", arguments))
+    return tasks
+
+
+def _scaling_tasks(quick):
+    rows = (10_000, 30_000, 100_000) if quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
+    return [
+        Task(f"many rows, {clip} clipped, n={n}", "many_rows", {"n": n, "clip": clip})
+        for clip in ("ratio", "coefficients")
+        for n in rows
+    ]
+
+
+def _slow_tasks(n, seeds):
+    tasks = []
+    for name, method in METHODS.items():
+        if not method.slow or (n == SIZES[1] and not method.large):
+            continue
+        draws = seeds if name in LEAST_SQUARES else 1
+        for d in DIMENSIONS:
+            arguments = {"name": name, "d": d, "n": n, "seeds": draws}
+            tasks.append(Task(f"{name}, d={d}, n={n}", "slow_method", arguments))
     return tasks

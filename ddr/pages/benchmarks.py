@@ -256,6 +256,33 @@ def clipping_table(results):
     return rows
 
 
+def clipping_summary(results):
+    """Return in how many problems each way to clip has the smaller error, and name the losses.
+
+    Parameters
+    ----------
+    results : dict
+
+    Returns
+    -------
+    list of dict
+    """
+    rows = []
+    for name, average in (("mean", np.mean), ("median", np.median)):
+        errors = {
+            problem: {clip: float(average(values[clip])) for clip in CLIPS}
+            for problem, values in _clipping(results)
+        }
+        worse = [p for p, error in errors.items() if error["ratio"] >= error["coefficients"]]
+        named = [
+            f"{p} ({errors[p]['ratio']:.2f} against {errors[p]['coefficients']:.2f})" for p in worse
+        ]
+        row = {"error over the seeds": name, "problems": len(errors)}
+        row["ratio clipped is better in"] = len(errors) - len(worse)
+        rows.append(row | {"and not better in": "; ".join(named) or "none"})
+    return rows
+
+
 def _mean_and_deviation(values):
     return f"{values.mean():.3f} ± {values.std(ddof=1):.3f}"
 
@@ -286,6 +313,7 @@ TABLES = {
     "scaling": scaling_table,
     "imports": imports_table,
     "clipping": clipping_table,
+    "clipping_summary": clipping_summary,
     "machine": machine_table,
     "targets": targets,
 }
