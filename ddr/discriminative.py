@@ -136,7 +136,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         ``ULSIF``, ``KLIEP``, ``KMM`` or ``KDERatio``. None means ``ULSIF()``.
     normalization : {"posterior", "literal"}, default="posterior"
         Divide the soft moments by the sum of the posteriors, or by the number of test rows as
-        printed in eq. 14, which counts the test prior twice.
+        printed in eq. 14, which counts the test prior twice (also where ``scale="class"`` has
+        brought each class's ratio to mean one before).
     prior : {"soft", "hard"}, default="soft"
         Estimate the test prior by mean posteriors or by counts of predicted classes.
     matching : {"soft", "hard"}, default="soft"
@@ -182,7 +183,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     initial_estimator_ : classifier
         The model of iteration 0, which learned from unweighted rows.
     n_iter_ : int
-        The iteration that was kept; 0 is the unweighted model.
+        The iteration that was kept; 0 is the unweighted model. Without a target 1, as
+        scikit-learn asks of every estimator that has ``max_iter``.
     history_ : list of dict
         For each iteration that was computed: ``mutual_information``, ``prior_ratio``,
         ``effective_sample_size``, ``weight_change`` (relative norm; NaN at iteration 0) and, on
@@ -277,7 +279,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         if X_target is None:
             state = self._start(learner, X, y, X[:0])
             self.initial_estimator_ = state.model
-            self._keep(state, 0, [])
+            self._keep(state, 1, [])
             return self
         X_target = validate_data(self, X_target, dtype=np.float64, reset=False)
         check_magnitude(X, "X")
