@@ -153,7 +153,7 @@ def weighted_splits(cv, X, y, weight, random_state=None):
         kept = np.flatnonzero(weight > 0)
         folds = stratified_folds(y[kept], cv, random_state)
         return [(kept[train], kept[test]) for train, test in folds]
-    if not hasattr(cv, "split") and (isinstance(cv, str) or not hasattr(cv, "__iter__")):
+    if isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
         raise ValueError(
             f"cv must be a number of folds, a splitter or (train, test) indices, got {cv!r}"
         )
