@@ -1,0 +1,120 @@
+"""No label of a target row can reach the method."""
+
+import inspect
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
+
+import ddr
+from ddr import DDRClassifier, KDERatio, ddr_weights
+from ddr.mixture import FourClusters
+
+METHODS = [getattr(ddr, name) for name in ddr.__all__ if name != "__version__"]
+RATIOS = [ddr.ULSIF, ddr.KLIEP, ddr.KMM, KDERatio]
+
+
+def shifted_sample(seed=0):
+    X, y = FourClusters().sample(150, "train", random_state=seed)
+    X_target, y_target = FourClusters().sample(120, "test", random_state=seed + 1)
+    return X, y, X_target, y_target
+
+
+def adapted(X, y, X_target):
+    model = DDRClassifier(random_state=0, max_iter=3).fit(X, y, X_target)
+    return model.weights_, model.predict_proba(X_target), model.predict(X_target)
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """Naive Bayes that notes every array it is given to learn from."""
+
+    seen: list  # set by the test, shared by all clones
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).seen.append((X.copy(), np.copy(y), sample_weight.copy()))
+        self.model_ = GaussianNB().fit(X, y, sample_weight)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_permuting_or_removing_target_labels_changes_nothing():
+    """The labelled target is drawn, its labels are shuffled, then dropped: the same bits result."""
+    X, y, X_target, y_target = shifted_sample()
+    labelled = np.rec.fromarrays([X_target[:, 0], X_target[:, 1], y_target], names="a, b, label")
+    outcomes = []
+    for labels in (y_target, np.random.default_rng(0).permutation(y_target), None):
+        target = labelled.copy()
+        if labels is not None:
+            target["label"] = labels
+        outcomes.append(adapted(X, y, np.c_[target["a"], target["b"]]))
+    for other in outcomes[1:]:
+        for one, same in zip(outcomes[0], other, strict=True):
+            assert_array_equal(one, same)
+
+
+def test_the_learner_sees_only_training_rows_and_their_labels():
+    X, y, X_target, _ = shifted_sample()
+    Spy.seen = []
+    fitted = DDRClassifier(Spy(), random_state=0, stopping="fixed", max_iter=3)
+    fitted.fit(X, y, X_target)
+    assert len(Spy.seen) == 4  # the unweighted start and three reweightings
+    for rows, labels, weights in Spy.seen:
+        assert_array_equal(rows, X)
+        assert_array_equal(labels, y)
+        assert weights.shape == (150,)
+    assert_array_equal(Spy.seen[0][2], np.ones(150))
+    assert_array_equal(Spy.seen[3][2], fitted.weights_)
+
+
+def test_training_labels_do_reach_the_method():
+    """The counterpart: what the tests above call unchanged does change with the training labels."""
+    X, y, X_target, _ = shifted_sample()
+    shuffled = np.random.default_rng(0).permutation(y)
+    assert not np.array_equal(adapted(X, y, X_target)[0], adapted(X, shuffled, X_target)[0])
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.__name__)
+def test_no_signature_has_room_for_target_labels(method):
+    callables = [method]
+    if inspect.isclass(method):
+        callables += [f for name, f in inspect.getmembers(method, callable) if name[0] != "_"]
+    labels = {"y_target", "y_test", "y_ts", "target_labels", "test_labels", "labels_target"}
+    for function in callables:
+        try:
+            parameters = set(inspect.signature(function).parameters)
+        except ValueError:  # a builtin without a signature takes no labels by name either
+            continue
+        assert not parameters & labels, f"{function} takes target labels"
+
+
+def test_the_adapting_methods_take_no_more_than_stated():
+    assert list(inspect.signature(DDRClassifier.fit).parameters) == ["self", "X", "y", "X_target"]
+    for ratio in RATIOS:
+        assert list(inspect.signature(ratio.fit).parameters) == [
+            "self",
+            "X_train",
+            "X_test",
+            "test_weight",
+        ]
+        matcher = inspect.signature(ratio.matcher).parameters
+        assert list(matcher) == ["self", "X_train", "X_test", "reselect"]
+
+
+def test_target_labels_given_anyway_are_refused():
+    X, y, X_target, y_target = shifted_sample()
+    with pytest.raises(TypeError, match="y_target"):
+        DDRClassifier().fit(X, y, X_target, y_target=y_target)
+    with pytest.raises(TypeError, match="y_target"):
+        ddr_weights(X, y, X_target, y_target=y_target)
+    with pytest.raises(TypeError, match="positional arguments"):
+        DDRClassifier().fit(X, y, X_target, y_target)
+    with pytest.raises(ValueError, match="X has 3 features, but DDRClassifier is expecting 2"):
+        DDRClassifier().fit(X, y, np.c_[X_target, y_target])
