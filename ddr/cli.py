@@ -11,6 +11,7 @@ import sys
 
 from ddr._version import __version__
 from ddr.notebook_commands import add_notebook_commands
+from ddr.readme import add_readme_command
 from ddr.reproduce_command import add_reproduce_command
 
 
@@ -200,4 +201,10 @@ def _print_table(heads, rows):
 
 
 #: One function for each group of commands; a new group is one more function here.
-COMMANDS = (add_data_command, add_pages_command, add_reproduce_command, add_notebook_commands)
+COMMANDS = (
+    add_data_command,
+    add_pages_command,
+    add_readme_command,
+    add_reproduce_command,
+    add_notebook_commands,
+)

@@ -1,0 +1,135 @@
+"""What the scoreboard page includes: each printed value beside ours, with its verdict."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from ddr.pages.stored import PROTOCOLS, missing_sentence, stored_runs, table_name
+from ddr.pages.text import captioned, unbroken
+from ddr.paper import EXPERIMENTS, compare, ledger, ours, summary
+from ddr.published import published_results
+from ddr.significance import count_line, significance
+from ddr.tables import beside, mean_sd
+
+__all__ = ["further_methods", "protocol_text", "section_text", "write"]
+
+
+def write(folder, results=None):
+    """Write the fragments of the scoreboard, one for each table of the paper.
+
+    Parameters
+    ----------
+    folder : Path
+    results : pandas.DataFrame, optional
+        Tidy runs; by default the published ones.
+
+    Returns
+    -------
+    list of Path
+    """
+    results = published_results() if results is None else results
+    paths = []
+    for experiment in EXPERIMENTS:
+        paths.append(Path(folder) / f"scoreboard_{experiment}.md")
+        paths[-1].write_text(section_text(results, experiment), encoding="utf-8")
+    return paths
+
+
+def section_text(results, experiment):
+    """Give each protocol of a table its section.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    experiment : {"synthetic", "biased", "cross"}
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    return "\n".join(
+        f"### {table_name(experiment)}, {protocol} protocol\n\n"
+        + protocol_text(results, experiment, protocol)
+        for protocol in PROTOCOLS
+    )
+
+
+def protocol_text(results, experiment, protocol):
+    """Set the runs of one protocol beside one printed table.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    experiment : {"synthetic", "biased", "cross"}
+    protocol : {"matched", "tuned"}
+
+    Returns
+    -------
+    str
+        Markdown: what is missing, the counts of verdicts and of significant cases, the table of
+        printed values, and the methods that the paper does not print.
+    """
+    missing = missing_sentence(results, experiment, protocol)
+    if not stored_runs(results, experiment, protocol)[0]:
+        return missing + "\n"
+    tested = significance(results, experiment, protocol)
+    parts = [
+        missing,
+        f"- {summary(compare(results, experiment, protocol))}.\n"
+        f"- Significant at 5 %: DDR-uLSIF is {count_line(tested)}.",
+        captioned(
+            _numbers_unbroken(_with_case_name(beside(results, experiment, protocol))),
+            f"The paper's {table_name(experiment)} beside our runs, {protocol} protocol",
+            f"scoreboard-{experiment}-{protocol}",
+        ),
+    ]
+    further = further_methods(results, experiment, protocol)
+    if not further.empty:
+        parts.append("Methods that the paper does not print, on the same draws:")
+        parts.append(
+            captioned(
+                _numbers_unbroken(further),
+                f"Further methods in the setting of {table_name(experiment)}, {protocol} protocol",
+                f"further-{experiment}-{protocol}",
+            )
+        )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _with_case_name(table):
+    return table.rename(columns={"n_tr": "Training samples"})
+
+
+def _numbers_unbroken(table):
+    """Leave only the words of a verdict to be broken."""
+    return table.map(lambda cell: cell if ":" in cell else unbroken(cell))
+
+
+def further_methods(results, experiment, protocol):
+    """Tabulate the methods that were run and are not printed: KLIEP, KMM and their DDR forms.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    experiment : {"synthetic", "biased", "cross"}
+    protocol : {"matched", "tuned"}
+
+    Returns
+    -------
+    pandas.DataFrame
+        Text: one row per case that has them, mean ± sd in one column per method. Empty when there
+        are none.
+    """
+    runs = ours(results, experiment, protocol)
+    further = runs[~runs["method"].isin(ledger()["tables"][experiment]["columns"])]
+    if further.empty:
+        return pd.DataFrame()
+    cells = further.groupby(["case", "method"], sort=False)["accuracy"].agg(["mean", "std"])
+    text = cells.apply(lambda cell: mean_sd(cell["mean"], cell["std"]), axis=1).unstack()
+    order = [str(c) for c in ledger()["tables"][experiment]["rows"] if str(c) in text.index]
+    methods = [m for m in further["method"].unique() if m in text]
+    return text.loc[order, methods].fillna("–").rename_axis("Case").reset_index()
