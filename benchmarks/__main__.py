@@ -95,10 +95,12 @@ def _measure_all(python, tasks, results, path, limit):
     results["machine"] = _run(python, "facts", {}, limit)
     for position, task in enumerate(tasks, 1):
         print(f"[{position}/{len(tasks)}] {task.key} ...", end=" ", flush=True)
-        start = time.monotonic()
+        start, source = time.monotonic(), store.source_hash(task.function)
         measured = _run(python, task.function, task.arguments, limit)
         measured |= {"function": task.function, "arguments": task.arguments}
-        measured["source"] = store.source_hash()
+        measured["source"] = source
+        if store.source_hash(task.function) != source:
+            measured["failed"] = "the sources of ddr changed meanwhile"
         results["measurements"][task.key] = measured
         store.write(path, results)
         print(measured.get("failed", f"done in {time.monotonic() - start:.0f} s"), flush=True)
