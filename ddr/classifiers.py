@@ -658,7 +658,14 @@ def _fit_pairs(X, y_index, cost, n_classes, tol, starts=None):
 
 def _decisions(machines, X):
     """Decision values of each pair's machine."""
-    return np.column_stack([X @ machine.coef + machine.intercept for machine in machines])
+    coef, intercept = _coefficients(machines, X.shape[1])
+    return X @ coef.T + intercept
+
+
+def _coefficients(machines, n_columns):
+    """Normal vectors (pairs, d) and intercepts (pairs,); a single class has no pair."""
+    coef = np.array([machine.coef for machine in machines]).reshape(-1, n_columns)
+    return coef, np.array([machine.intercept for machine in machines])
 
 
 def _class_scores(pair_decisions, n_classes):
@@ -707,8 +714,7 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         machines = _fit_pairs(
             X[kept], y_index[kept], C * weight[kept], len(self.classes_), self.tol, starts
         )
-        self.coef_ = np.array([machine.coef for machine in machines])
-        self.intercept_ = np.array([machine.intercept for machine in machines])
+        self.coef_, self.intercept_ = _coefficients(machines, X.shape[1])
         return machines
 
     def _scores(self, X):
