@@ -490,7 +490,8 @@ class ByPosterior(LinearSVMWithPosteriors):
         return posterior[:, 1] - 0.5 if posterior.shape[1] == 2 else posterior
 
     def predict(self, X):
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        posterior = self.predict_proba(X)
+        return self.classes_[posterior.argmax(axis=1)]
 
 
 def _by_design(estimator):
