@@ -1,0 +1,98 @@
+"""How far weights can act on a support vector machine.
+
+A weight multiplies the cost of a margin violation. A row on the right side of its margin has no
+cost, and a row exactly on the margin does not pay its full cost: only rows that violate the margin,
+whose multiplier stands at its bound C w, feel a change of their weight. Where the classes are
+separable and C is large there are none, and weights change nothing unless they are (nearly) zero.
+"""
+
+import numpy as np
+import pandas as pd
+
+from ddr.classifiers import LinearSVMWithPosteriors
+
+__all__ = ["at_bound", "bound_share", "effect_of_weights"]
+
+# LIBSVM fulfils the conditions of optimality up to 1e-3: nearer margins cannot be told apart.
+_SLACK = 2e-3
+
+
+def _machine(X, y, C, weight=None):
+    """The machine alone: its sigmoid, which costs further fits, is not looked at here."""
+    return LinearSVMWithPosteriors(C=C, calibration="train").fit(X, y, sample_weight=weight)
+
+
+def at_bound(model, X, y):
+    """Tell which rows violate the margin, so that their weight matters.
+
+    Parameters
+    ----------
+    model : ddr.classifiers.LinearSVMWithPosteriors
+        Fitted to these rows, two classes.
+    X : array of shape (n, d)
+    y : array of shape (n,)
+
+    Returns
+    -------
+    bool array of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> for C in (0.1, 10.0):
+    ...     model = LinearSVMWithPosteriors(C=C, calibration="train").fit(X, y)
+    ...     print(at_bound(model, X, y).tolist())
+    [False, True, True, False]
+    [False, False, False, False]
+    """
+    sign = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)
+    margin = sign * (np.asarray(X) @ model.coef_[0] + model.intercept_[0])
+    return margin < 1 - _SLACK
+
+
+def bound_share(X, y, Cs):
+    """Share of rows at their bound without weights, for several C.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    Cs : sequence of float
+
+    Returns
+    -------
+    list of float
+    """
+    return [float(at_bound(_machine(X, y, C), X, y).mean()) for C in Cs]
+
+
+def effect_of_weights(problem, weights, Cs):
+    """What weights change in the machine, C by C.
+
+    Parameters
+    ----------
+    problem : ddr.shifts.ShiftedProblem
+    weights : dict of str to array
+        Name to the weights of the training rows; they are brought to mean one.
+    Cs : sequence of float
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a C: ``C``, ``bound`` (share of rows at their bound without weights), ``accuracy``
+        without weights, and for each name ``changed <name>`` (share of test predictions that
+        differ from those without weights) and ``accuracy <name>``.
+    """
+    X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
+    rows = []
+    for C in Cs:
+        plain = _machine(X, y, C)
+        before = plain.predict(X_test)
+        row = {"C": C, "bound": at_bound(plain, X, y).mean(), "accuracy": (before == y_test).mean()}
+        for name, weight in weights.items():
+            after = _machine(X, y, C, weight / np.mean(weight)).predict(X_test)
+            row[f"changed {name}"] = (after != before).mean()
+            row[f"accuracy {name}"] = (after == y_test).mean()
+        rows.append(row)
+    return pd.DataFrame(rows)

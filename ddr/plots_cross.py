@@ -1,0 +1,121 @@
+"""Figures of the cross-dataset section: digits, their means, a projection, and the machines."""
+
+import numpy as np
+
+from ddr.plots import COLORS, new_figure
+
+__all__ = ["bound_shares", "digit_rows", "projection"]
+
+SIDE = 16
+
+
+def _strip(images, gap=2):
+    """Images side by side, as one picture with blank columns between them."""
+    blank = np.full((SIDE, gap), np.nan)
+    parts = []
+    for image in images:
+        parts += [np.asarray(image, dtype=float).reshape(SIDE, SIDE), blank]
+    return np.hstack(parts[:-1])
+
+
+def digit_rows(rows, notes=None, signed=()):
+    """Rows of 16 x 16 digits, each row with its name, each digit perhaps with a note below it.
+
+    Parameters
+    ----------
+    rows : dict of str to array of shape (k, 256)
+    notes : dict of str to sequence of str, optional
+        For some of the rows: one text a digit.
+    signed : sequence of str, optional
+        Rows that hold differences: orange below zero, purple above, instead of grey.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> figure = digit_rows({"USPS": np.zeros((3, 256))}, {"USPS": ["0.1", "0.2", "0.3"]})
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['0.1', '0.2', '0.3']
+    """
+    notes = notes or {}
+    height = sum(1.02 if name in notes else 0.76 for name in rows)
+    figure, axes = new_figure(8.0, height, rows=len(rows))
+    for axis, (name, images) in zip(axes[:, 0], rows.items(), strict=True):
+        colors, far = ("PuOr", 1.5) if name in signed else ("gray_r", 1.0)
+        axis.imshow(_strip(images), cmap=colors, vmin=-far, vmax=far)
+        axis.set_ylabel(name, rotation=0, ha="right", va="center")
+        axis.set_xticks([])
+        axis.set_yticks([])
+        for side in axis.spines.values():
+            side.set_visible(False)
+        for place, note in enumerate(notes.get(name, ())):
+            axis.text(place * (SIDE + 2) + SIDE / 2, SIDE + 1, note, ha="center", va="top", size=8)
+    return figure
+
+
+def projection(groups):
+    """Two-dimensional positions of several groups of digits.
+
+    Parameters
+    ----------
+    groups : dict of str to array of shape (n, 2)
+        Groups of the first collection first; at most four.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> figure = projection({"USPS 5": np.zeros((2, 2)), "MNIST 5": np.ones((2, 2))})
+    >>> len(figure.axes[0].lines)
+    2
+    """
+    figure, axes = new_figure(7.0, 4.6)
+    axis = axes[0, 0]
+    styles = (
+        ("o", COLORS["blue"]),
+        ("^", COLORS["green"]),
+        ("s", COLORS["orange"]),
+        ("x", COLORS["red"]),
+    )
+    for (name, points), (marker, color) in zip(groups.items(), styles, strict=False):
+        axis.plot(*points.T, marker, ms=4, color=color, alpha=0.55, ls="", label=name)
+    axis.set(xlabel="first principal component", ylabel="second principal component")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def bound_shares(shares):
+    """Share of training rows whose weight can act, against C.
+
+    Parameters
+    ----------
+    shares : pandas.DataFrame
+        Indexed by C, one column a case, values between 0 and 1. At most seven cases.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> figure = bound_shares(pd.DataFrame({"a": [0.5, 0.0]}, index=[0.1, 1.0]))
+    >>> figure.axes[0].get_xscale()
+    'log'
+    """
+    figure, axes = new_figure(7.0, 3.8)
+    axis = axes[0, 0]
+    for case, color, marker, line in zip(
+        shares.columns, COLORS.values(), "os^DvPX", ["-", "--", ":", "-."] * 2, strict=False
+    ):
+        axis.plot(shares.index, 100 * shares[case], line, marker=marker, color=color, label=case)
+    axis.set(xscale="log", xlabel="C", ylabel="rows at their bound (%)")
+    axis.set_ylim(bottom=-0.5)
+    axis.legend(frameon=False)
+    return figure
