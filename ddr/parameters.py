@@ -17,9 +17,12 @@ import io
 import tokenize
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
+from textwrap import wrap
 
 _SCALARS = (bool, int, float, str)
 _FIELDS = ("paper", "range", "choices")
+_CARD_COLUMN = 32  # characters; longer cells go on below
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,7 @@ class Parameter:
             return ", ".join(self.choices)
         if self.low is None and self.high is None:
             return ""
-        ends = ["" if end is None else f"{end:g}" for end in (self.low, self.high)]
-        return "..".join(ends)
+        return f"{_plain(self.low)}..{_plain(self.high)}"
 
     def check(self, value):
         """Return `value` as this parameter's type, or say in one sentence what is wrong with it.
@@ -88,9 +90,9 @@ class Parameter:
 
         Examples
         --------
-        >>> Parameter("n_runs", 30, "runs", low=1, high=1000).check(5)
+        >>> Parameter("n_runs", 30, "runs", low=1.0, high=1000.0).check(5)
         5
-        >>> Parameter("n_runs", 30, "runs", low=1, high=1000).check(0)
+        >>> Parameter("n_runs", 30, "runs", low=1.0, high=1000.0).check(0)
         Traceback (most recent call last):
         ValueError: n_runs must lie in 1..1000, got 0
         """
@@ -112,6 +114,12 @@ class Parameter:
         if too_low or too_high:
             raise ValueError(f"{self.name} must lie in {self.allowed}, got {value!r}")
         return value
+
+
+def _plain(bound):
+    if bound is None:
+        return ""
+    return str(int(bound)) if bound.is_integer() else repr(bound)
 
 
 def _article(noun):
@@ -327,7 +335,7 @@ def format_card(parameters):
     Returns
     -------
     str
-        One line per parameter under a header.
+        One row per parameter under a header; long cells go on in the line below.
 
     Examples
     --------
@@ -340,6 +348,13 @@ def format_card(parameters):
         (p.name, p.type_name, repr(p.default), p.paper or "-", p.allowed or "any", p.meaning)
         for p in parameters
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+    wrapped = [[wrap(cell, _CARD_COLUMN) for cell in row] for row in rows]
+    widths = [
+        max(len(line) for cell in column for line in cell) for column in zip(*wrapped, strict=True)
+    ]
+    lines = []
+    for row in wrapped:
+        for parts in zip_longest(*row, fillvalue=""):
+            cells = (part.ljust(width) for part, width in zip(parts, widths, strict=True))
+            lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
