@@ -30,6 +30,8 @@ __all__ = [
 METHOD, RIVAL = "DDR-uLSIF", "uLSIF"
 #: Least shares of values that are R2 or better for a table to reproduce, wholly and in part.
 WHOLLY, PARTLY = 0.9, 0.5
+#: An interval is drawn from so many runs on.
+FEWEST = 5
 FIGURE = "landing_gains.png"
 #: A sign that is told apart by its shape, and a short word, so that the matrix stays narrow.
 _SIGNS = {HOLDS: "● holds", IN_PART: "◐ in part", FAILS: "○ fails"}
@@ -78,6 +80,9 @@ def landing_text(results, evaluation):
     counts = captioned(
         headline_table(results), f"The {total} printed values, by table and protocol", "landing"
     )
+    matrix = captioned(
+        claims_matrix(evaluation), "The paper's claims and their verdicts", "claims-matrix", True
+    )
     return f"""{reading(results)}
 
 {counts}
@@ -90,11 +95,12 @@ mean.
 :alt: {figure_alt(results)}
 :width: 560px
 
-Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with 95 % intervals by run.
-The paper prints no paired differences, so its gains carry no interval.
+Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with the 95 % interval over
+the runs where there are at least {FEWEST}. The paper prints no paired differences, so its gains
+carry no interval.
 ```
 
-{captioned(claims_matrix(evaluation), "The paper's claims and their verdicts", "claims-matrix")}
+{matrix}
 
 "In part" means that a claim holds in part, "fails" that it does not hold, "not tested" that its
 runs are not stored, a dash that this protocol cannot tell. *Live* claims are checked by a small
@@ -162,7 +168,8 @@ def headline_table(results):
             cells = _counts(results, experiment, protocol)
             of_table = gains[(gains["experiment"] == experiment) & (gains["n"] > 0)]
             cells |= _gain_cells(results, experiment, protocol, of_table)
-            rows.append({"Table": table_name(experiment), "Protocol": protocol} | cells)
+            name = table_name(experiment).removeprefix("Table ")
+            rows.append({"Table": name, "Protocol": protocol} | cells)
     table = pd.DataFrame(rows).map(unbroken)
     # Columns of what nobody needs to know once everything is stored.
     empty = [c for c in ("Not judged", "Not run") if table[c].isin(["0", "–"]).all()]
@@ -178,7 +185,7 @@ def _counts(results, experiment, protocol):
     if not stored_runs(results, experiment, protocol)[0]:
         # A zero under R0 would read as praise for a table that was never run.
         cells |= dict.fromkeys(("R3", "R2", "R1", "R0", "Not judged", "Reproduces"), "–")
-    return {"Values": str(int(counts.sum()))} | cells
+    return cells
 
 
 def _grade(counts):
@@ -348,12 +355,13 @@ def _gains_panel(axis, experiment, found):
         printed["printed"], positions, "D", mfc="white", mec=COLORS["grey"], label="paper", zorder=3
     )
     for shift, (protocol, style) in zip((-0.18, 0.18), _STYLES.items(), strict=True):
-        cells, run = rows[protocol], rows[protocol]["n"].to_numpy() > 0
+        run = rows[protocol]["n"].to_numpy() > 0
+        cells = rows[protocol][run]
         if run.any():
-            spread = [cells["gain"] - cells["low"], cells["high"] - cells["gain"]]
-            half = np.nan_to_num([side.to_numpy()[run] for side in spread])
+            # The interval of a few runs would be wider than all gains together.
+            half = (cells["high"] - cells["gain"]).where(cells["n"] >= FEWEST, 0.0)
             axis.errorbar(
-                cells["gain"][run], positions[run] + shift, xerr=half, ms=4.5, capsize=2, **style
+                cells["gain"], positions[run] + shift, xerr=half, ms=4.5, capsize=2, **style
             )
     cases = [case.replace(" to ", "→").replace(" vs ", "v") for case in printed["case"]]
     axis.set_yticks(positions, [f"n = {c}" if c.isdigit() else c for c in cases])

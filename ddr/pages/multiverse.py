@@ -90,8 +90,9 @@ def section_text(results, experiment):
         return missing + "\n"
     table = captioned(
         universe_table(found, changes(results, experiment)),
-        f"Gains in the universes of {table_name(experiment)}, in points of accuracy",
+        f"Universes of {table_name(experiment)}: gain and change from the baseline, in points",
         f"multiverse-{experiment}",
+        worded=True,
     )
     figure = (
         f"```{{figure}} _generated/multiverse_{experiment}.png\n"
@@ -171,7 +172,7 @@ def universe_table(found, moved):
     -------
     pandas.DataFrame
         Text: the question, the accuracies, the gain and the change with their intervals, the
-        cases with a positive gain and the number of runs of a case.
+        cases with a positive gain, and the runs of a case where universes differ in them.
     """
     rows = [
         {
@@ -180,13 +181,15 @@ def universe_table(found, moved):
             "uLSIF": f"{row.uLSIF:.4f}",
             "DDR-uLSIF": f"{found.at[row.Index, METHOD]:.4f}",
             "Gain": _with_interval(row.gain, row.low, row.high),
-            "Change from the baseline": _change(moved, row.Index),
-            "Cases won": f"{row.cases_won} of {row.cases}",
-            "Runs a case": str(row.runs),
+            "Change": _change(moved, row.Index),
+            "Cases won": unbroken(f"{row.cases_won} of {row.cases}"),
+            "Runs": str(row.runs),
         }
         for row in found.itertuples()
     ]
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    # What all universes share is said above the table.
+    return table.drop(columns="Runs") if table["Runs"].nunique() == 1 else table
 
 
 def _change(moved, name):
@@ -196,10 +199,10 @@ def _change(moved, name):
 
 
 def _with_interval(value, low, high):
-    text = points(value)
-    if not np.isnan(low):
-        text += f" ({points(low)} to {points(high)})"
-    return unbroken(text)
+    if np.isnan(low):
+        return points(value)
+    # The one place where a narrow column may break.
+    return f"{points(value)} {unbroken(f'({points(low)} to {points(high)})')}"
 
 
 def reading(found, moved):

@@ -94,6 +94,7 @@ def section_text(results, experiment):
         settings_table(contents),
         f"Settings behind {table_name(experiment)}",
         f"protocols-{experiment}",
+        worded=True,
     )
     return "\n".join(intros) + f"\n\n{_scope(contents['matched'])}\n\n{table}\n"
 

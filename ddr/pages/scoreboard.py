@@ -75,13 +75,14 @@ def protocol_text(results, experiment, protocol):
     missing = missing_sentence(results, experiment, protocol)
     if not stored_runs(results, experiment, protocol)[0]:
         return missing + "\n"
+    compared = compare(results, experiment, protocol)
     tested = significance(results, experiment, protocol)
     parts = [
         missing,
-        f"- {summary(compare(results, experiment, protocol))}.\n"
+        f"- {_runs(compared)}; {summary(compared)}.\n"
         f"- Significant at 5 %: DDR-uLSIF is {count_line(tested)}.",
         captioned(
-            _numbers_unbroken(_with_case_name(beside(results, experiment, protocol))),
+            _compact(beside(results, experiment, protocol)),
             f"The paper's {table_name(experiment)} beside our runs, {protocol} protocol",
             f"scoreboard-{experiment}-{protocol}",
         ),
@@ -91,7 +92,7 @@ def protocol_text(results, experiment, protocol):
         parts.append("Methods that the paper does not print, on the same draws:")
         parts.append(
             captioned(
-                _numbers_unbroken(further),
+                further.map(unbroken),
                 f"Further methods in the setting of {table_name(experiment)}, {protocol} protocol",
                 f"further-{experiment}-{protocol}",
             )
@@ -99,13 +100,18 @@ def protocol_text(results, experiment, protocol):
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _with_case_name(table):
-    return table.rename(columns={"n_tr": "Training samples"})
+def _runs(compared):
+    fewest, most = compared["n"].min(), compared["n"].max()
+    return f"{most} runs of each case" if fewest == most else f"{fewest} to {most} runs of a case"
 
 
-def _numbers_unbroken(table):
-    """Leave only the words of a verdict to be broken."""
-    return table.map(lambda cell: cell if ":" in cell else unbroken(cell))
+def _compact(table):
+    """Fit the table on a page: letters, whose words the page explains, and unbroken numbers."""
+    table = table.assign(Verdict=table["Verdict"].str.split(":").str[0])
+    if table["Runs"].nunique() == 1:
+        table = table.drop(columns="Runs")
+    table = table.rename(columns={"n_tr": "Samples", "95 % interval of Δ": "95 % interval"})
+    return table.map(unbroken)
 
 
 def further_methods(results, experiment, protocol):

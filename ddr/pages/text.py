@@ -5,7 +5,7 @@ from ddr.tables import markdown
 __all__ = ["captioned", "points", "unbroken"]
 
 
-def captioned(table, caption, name):
+def captioned(table, caption, name, worded=False):
     """Print a table of text as a numbered table of the book.
 
     Parameters
@@ -14,6 +14,8 @@ def captioned(table, caption, name):
     caption : str
     name : str
         The label by which other pages refer to it.
+    worded : bool, default=False
+        Whether the second column holds sentences, which then get room on a narrow page.
 
     Returns
     -------
@@ -26,13 +28,15 @@ def captioned(table, caption, name):
     >>> print(captioned(pd.DataFrame({"n": [1]}), "One number", "one"))
     ```{table} One number
     :name: one
+    :class: results
     <BLANKLINE>
     | n |
     |---|
     | 1 |
     ```
     """
-    return f"```{{table}} {caption}\n:name: {name}\n\n{markdown(table)}```"
+    classes = "results worded" if worded else "results"
+    return f"```{{table}} {caption}\n:name: {name}\n:class: {classes}\n\n{markdown(table)}```"
 
 
 def points(number):
