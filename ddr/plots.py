@@ -5,6 +5,8 @@ so nothing is shown twice and no backend is needed. Classes differ by marker and
 so that no figure needs its colours to be read.
 """
 
+from typing import Any
+
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -38,11 +40,11 @@ COLORS = {
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
 
-_CLASS_STYLE = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
+_CLASS_STYLE: dict[Any, Any] = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
 # No level at zero: rounding would paint one half of the plane in another colour than the other.
 _CHANGES = np.arange(-0.65, 0.66, 0.1)
 _LINES = ("-", "--", ":", "-.")
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.size": 9.5,
     "axes.titlesize": 10,
     "axes.spines.top": False,

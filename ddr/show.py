@@ -19,6 +19,12 @@ from ddr.tables import html
 
 __all__ = ["claims_table", "deviations_table", "picture", "png", "table", "versions"]
 
+# The book's own rule for tables aligns numbers; prose reads better from the left.
+_LEFT = (
+    "<style>div.ddr-left table.dataframe th, div.ddr-left table.dataframe td, "
+    "div.cell_output div.ddr-left table.dataframe th, "
+    "div.cell_output div.ddr-left table.dataframe td {text-align: left}</style>\n"
+)
 _PACKAGES = ("ddr-companion", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
@@ -63,16 +69,19 @@ def picture(figure, dpi=150):
     return Image(data=png(figure, dpi), format="png")
 
 
-def table(frame, caption):
+def table(frame, caption, formats=".4f", align="right"):
     """Show a table of text or numbers that scrolls by keyboard where the page is narrow.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The first column names the row. Cells are text with Markdown emphasis, or numbers, which
-        are printed as they are.
+        The first column names the row. Text may have Markdown emphasis.
     caption : str
         Says what the table shows.
+    formats : str or dict of str to str, default=".4f"
+        How real numbers are printed, in all columns or by column (then ``.4f`` in the others).
+    align : {"right", "left"}, default="right"
+        Left for tables that are mostly prose.
 
     Returns
     -------
@@ -81,14 +90,27 @@ def table(frame, caption):
     Examples
     --------
     >>> import pandas as pd
-    >>> "<caption>Two</caption>" in table(pd.DataFrame({"a": ["x"], "b": [2]}), "Two").data
-    True
+    >>> shown = table(pd.DataFrame({"a": ["x"], "b": [-0.25]}), "Two", formats=".1f").data
+    >>> "<caption>Two</caption>" in shown, "<td>−0.2</td>" in shown
+    (True, True)
     """
-    region = f'<div tabindex="0" role="region" aria-label="{escape(caption)}">'
-    return HTML(f"{region}\n{html(frame, caption)}</div>")
+    if align not in ("right", "left"):
+        raise ValueError(f"align must be 'right' or 'left', got {align!r}")
+    by_column = formats if isinstance(formats, dict) else dict.fromkeys(frame.columns, formats)
+    text = pd.DataFrame(
+        {name: [_printed(v, by_column.get(name, ".4f")) for v in frame[name]] for name in frame}
+    )
+    opening = f'<div tabindex="0" role="region" aria-label="{escape(caption)}" class="ddr-{align}">'
+    return HTML(f"{opening}\n{_LEFT if align == 'left' else ''}{html(text, caption)}</div>")
 
 
-def claims_table(ids, results=None, protocols=("matched", "tuned", "live")):
+def _printed(value, how):
+    if not isinstance(value, float):
+        return value
+    return format(value, how).replace("-", "−") if "f" in how else format(value, how)
+
+
+def claims_table(ids, results=None, protocols=("matched", "tuned", "live"), evidence=False):
     """Show the verdict on some of the paper's claims.
 
     Parameters
@@ -99,6 +121,8 @@ def claims_table(ids, results=None, protocols=("matched", "tuned", "live")):
         Tidy runs; by default the published ones.
     protocols : sequence of str
         Only these.
+    evidence : bool, default=False
+        Show the sentence behind each verdict; otherwise one row a claim, one column a protocol.
 
     Returns
     -------
@@ -110,17 +134,32 @@ def claims_table(ids, results=None, protocols=("matched", "tuned", "live")):
     if unknown:
         raise ValueError(f"ids must name claims, got {unknown}")
     found = found[found["id"].isin(ids) & found["protocol"].isin(protocols)]
-    rows = [
+    rows = _claims_with_evidence(found) if evidence else _claims_at_a_glance(found)
+    return table(pd.DataFrame(rows), "Claims of this section and their verdicts", align="left")
+
+
+def _claims_with_evidence(found):
+    return [
         {
             "Claim": row.id,
-            "What is claimed": row.claim,
             "Runs": row.protocol,
             "Verdict": f"**{row.verdict.partition(': ')[0]}**",
             "Evidence": row.evidence or row.verdict.partition(": ")[2],
         }
         for row in found.itertuples()
     ]
-    return table(pd.DataFrame(rows), "The claims of this section and their verdicts")
+
+
+def _claims_at_a_glance(found):
+    protocols = found["protocol"].unique()
+    rows = []
+    for claim, verdicts in found.groupby("id", sort=False):
+        short = verdicts.set_index("protocol")["verdict"].str.partition(": ")[0]
+        rows.append(
+            {"Claim": claim, "What is claimed": verdicts["claim"].iloc[0]}
+            | {p: f"**{short[p]}**" if p in short else "–" for p in protocols}
+        )
+    return rows
 
 
 def deviations_table(ids):
@@ -145,7 +184,7 @@ def deviations_table(ids):
     if unknown:
         raise ValueError(f"ids must name deviations, got {unknown}")
     rows = [{"Nr.": i, "Choice": entries[i]["title"], "Here": entries[i]["ours"]} for i in ids]
-    return table(pd.DataFrame(rows), "Open choices met on this page")
+    return table(pd.DataFrame(rows), "Open choices met on this page", align="left")
 
 
 def versions():
@@ -162,4 +201,4 @@ def versions():
     """
     rows = [{"Part": "Python", "Version": platform.python_version()}]
     rows += [{"Part": name, "Version": version(name)} for name in _PACKAGES]
-    return table(pd.DataFrame(rows), "Versions with which this page was computed")
+    return table(pd.DataFrame(rows), "Versions with which this page was computed", align="left")

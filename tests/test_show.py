@@ -105,8 +105,32 @@ def test_a_store_that_lies_is_found_out(protocol, monkeypatch):
 
 def test_table_can_be_reached_by_keyboard_and_is_named():
     text = show.table(pd.DataFrame({"a": ["x"], "b": ["<1"]}), 'All "of" it').data
-    assert '<div tabindex="0" role="region" aria-label="All &quot;of&quot; it">' in text
+    assert (
+        '<div tabindex="0" role="region" aria-label="All &quot;of&quot; it" class="ddr-right">'
+        in text
+    )
     assert "&lt;1" in text
+
+
+def test_numbers_are_printed_by_column_and_counts_as_they_are():
+    frame = pd.DataFrame({"n": [100], "p": [0.000012], "gain": [-1.234], "other": [0.5]})
+    text = show.table(frame, "x", {"p": ".2g", "gain": "+.1f"}, align="left").data
+    cells = [">100<", ">1.2e-05<", ">−1.2<", ">0.5000<"]
+    assert all(cell in text for cell in cells)
+    assert "text-align: left" in text
+    with pytest.raises(ValueError, match="align must be 'right' or 'left', got 'top'"):
+        show.table(frame, "x", align="top")
+
+
+def test_claims_at_a_glance_have_one_row_and_with_evidence_one_for_each_protocol():
+    empty = pd.DataFrame(columns=["experiment", "protocol", "case", "method", "seed", "accuracy"])
+    protocols = ["matched", "tuned"]
+    glance = show.claims_table(["C1"], empty, protocols).data
+    assert glance.count("<tr>") == 2
+    assert glance.count("<strong>not tested</strong>") == 2
+    detailed = show.claims_table(["C1"], empty, protocols, evidence=True).data
+    assert detailed.count("<tr>") == 3
+    assert "0 of 6 synthetic cases have runs of DDR-uLSIF and uLSIF under tuned" in detailed
 
 
 def test_claims_table_shows_the_asked_claims_only():
