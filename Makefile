@@ -57,7 +57,7 @@ unit: install  ## unit tests, doctests and the built site in Chromium, with cove
 
 notebooks: install  ## execute the notebooks again and compare every output
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
-	  $(PYTEST) -q --nbval --nbval-current-env -p no:doctest -n 2 --dist loadscope notebooks ; \
+	  $(PYTEST) -q --nbval --nbval-current-env -n 2 --dist loadscope notebooks ; \
 	else echo "no notebook is published yet" ; fi
 
 browser: install  ## only the built site in Chromium

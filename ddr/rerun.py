@@ -75,7 +75,7 @@ def find_labels(notebook):
     set of str
         Labels of headings, equations, directives and figures.
     """
-    labels = set()
+    labels: set[str] = set()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             labels.update(name for pattern in _LABELS for name in pattern.findall(cell.source))
