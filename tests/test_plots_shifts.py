@@ -16,6 +16,13 @@ from ddr.partial_runs import stored_or_computed, what_is_missing
 from ddr.plots_paired import forest, mean_interval, paired_gains
 from ddr.protocols import changed, load_protocol
 from ddr.reproduce import compute, store_of
+from ddr.section_tables import (
+    by_protocol,
+    complete_universes,
+    mean_by_case,
+    t_tests,
+    with_and_without,
+)
 from ddr.shifts import ShiftedProblem
 from ddr.shown_runs import setting_of
 
@@ -249,3 +256,58 @@ def test_overlapping_classes_feel_their_weights():
     effect = effect_of_weights(problem, {"lopsided": weights}, [1.0]).iloc[0]
     assert effect["bound"] > 0.2
     assert effect["changed lopsided"] > 0.05
+
+
+# --- tables that both pages share ------------------------------------------------------------
+
+
+def test_t_tests_stand_in_the_order_of_the_cases(runs):
+    table, tested = t_tests(runs, "biased", "matched", CASES[::-1])
+    assert table["Case"].tolist() == ["Diabete", "Diabete", "Ionosphere", "Ionosphere"]
+    row = tested.iloc[0]
+    of_case = runs[runs["case"] == row["case"]].pivot(
+        index="seed", columns="method", values="accuracy"
+    )
+    p = stats.ttest_rel(of_case["DDR-uLSIF"], of_case[row["rival"]]).pvalue
+    assert table["p, paired"].iloc[0] == f"{p:.2g}"
+
+
+def test_ratio_beside_ddr_with_it(runs):
+    table, _ = with_and_without(runs, "biased", "matched", "uLSIF", ["Diabete"])
+    accuracy = runs[(runs["case"] == "Diabete") & (runs["method"] == "uLSIF")]["accuracy"]
+    assert table["uLSIF"].tolist() == [f"{accuracy.mean():.4f} ± {accuracy.std():.4f}"]
+
+
+def test_means_follow_the_wanted_cases(runs):
+    means = mean_by_case(runs, "accuracy", CASES[::-1])
+    assert means.index.tolist() == ["Diabete", "Ionosphere"]
+    wanted = runs[(runs["case"] == "Diabete") & (runs["method"] == "uLSIF")]["accuracy"].mean()
+    assert means.at["Diabete", "uLSIF"] == pytest.approx(wanted)
+
+
+def test_protocol_without_runs_says_so(runs):
+    matched, tuned = by_protocol("biased", runs).to_dict("records")
+    assert matched["Runs stored"] == "10 of 300"
+    wide = runs.pivot(index=["case", "seed"], columns="method", values="accuracy")
+    gain = 100 * (wide["DDR-uLSIF"] - wide["uLSIF"]).mean()
+    assert matched["Gain in points"] == f"{gain:+.2f}".replace("-", "−")
+    assert tuned["Gain in points"] == "not computed yet"
+
+
+def test_only_complete_universes_are_counted(runs):
+    found, text = complete_universes("biased", runs)
+    assert found.empty
+    assert text.startswith("0 of ")
+    rng = np.random.default_rng(0)
+    rows = [
+        (case, seed, method, rng.uniform())
+        for case in load_protocol("biased")["cases"]
+        for seed in range(10)
+        for method in ("Unweighted", "uLSIF", "DDR-uLSIF")
+    ]
+    whole = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
+    whole = whole.assign(experiment="biased", protocol="universe:baseline")
+    part = whole[whole["case"] != "Diabete"].assign(protocol="universe:hard-prior")
+    found, text = complete_universes("biased", pd.concat([whole, part]))
+    assert found.index.tolist() == ["baseline"]
+    assert text.startswith("1 of ")
