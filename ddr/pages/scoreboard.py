@@ -107,7 +107,8 @@ def _runs(compared):
 
 def _compact(table):
     """Fit the table on a page: letters, whose words the page explains, and unbroken numbers."""
-    table = table.assign(Verdict=table["Verdict"].str.split(":").str[0])
+    # The verdict stands early, where a phone shows it without scrolling.
+    table.insert(2, "Verdict", table.pop("Verdict").str.split(":").str[0])
     if table["Runs"].nunique() == 1:
         table = table.drop(columns="Runs")
     table = table.rename(columns={"n_tr": "Samples", "95 % interval of Δ": "95 % interval"})
