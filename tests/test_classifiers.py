@@ -157,7 +157,8 @@ def test_fast_cross_validation_equals_the_generic_one(loss, cv):
     X, y, weight = three_classes(70)
     y[:1] = 3  # a class that one fold's training rows lack
     weight[5:15] = 0
-    sigmas, lams, centers = [0.3, 1.0, 3.0], [0.01, 1.0, 0.1], X[:10]
+    # Under the smallest width most rows lie beyond the reach of every centre.
+    sigmas, lams, centers = [0.01, 0.3, 1.0, 3.0], [0.01, 1.0, 0.1], X[:10]
     fast = IWLSPCCV(sigmas, lams, cv=cv, loss=loss, centers=centers, random_state=0)
     fast.fit(X, y, weight)
     grid = {"sigma": sorted(sigmas)[::-1], "lam": sorted(lams)[::-1]}
