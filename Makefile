@@ -28,7 +28,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv \
 	  || echo "uv could not be installed; using pip, which is slower"
 	@if [ -x $(BIN)/uv ]; then \
-	  $(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.lock \
+	  $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements.lock \
 	  && $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e . ; \
 	else \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock \
