@@ -134,7 +134,7 @@ def flat(content):
     >>> flat({"problem": {"n_test": 5}, "ratios": {"KLIEP": {"sigma": 2.0}}})
     {'problem.n_test': 5, 'ratios.KLIEP.sigma': 2.0}
     """
-    found = {}
+    found: dict[str, object] = {}
     for section in ("problem", "learner", "ratios", "ddr"):
         for key, value in content.get(section, {}).items():
             if isinstance(value, dict):
