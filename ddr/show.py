@@ -9,6 +9,7 @@ import platform
 from html import escape
 from importlib.metadata import version
 
+import numpy as np
 import pandas as pd
 from IPython.display import HTML, Image
 
@@ -107,6 +108,8 @@ def table(frame, caption, formats=".4f", align="right"):
 def _printed(value, how):
     if not isinstance(value, float):
         return value
+    if np.isnan(value):
+        return "–"
     return format(value, how).replace("-", "−") if "f" in how else format(value, how)
 
 

@@ -121,9 +121,12 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0):
     AssertionError
         If an accuracy differs by more; the message names the run.
     """
+    nothing = "no stored run was computed again: none is stored under these parameters"
     if runs == 0 or store_of(protocol).mismatch():
-        return "no stored run was computed again: none is stored under these parameters"
+        return nothing
     both = recompute(protocol, runs, cases).dropna(subset=["stored"])
+    if both.empty:
+        return nothing
     off = both[both["difference"].abs() > tolerance]
     if len(off):
         worst = off.loc[off["difference"].abs().idxmax()]

@@ -165,6 +165,11 @@ def test_accuracy_panels_leave_out_what_was_not_run():
     np.testing.assert_allclose(np.ptp(bars[0][:, 1]), 2 * 1.96 * 0.02 / np.sqrt(4))
 
 
+def test_accuracy_figure_says_when_there_is_nothing_to_compare():
+    figure = plots.accuracy_by_size(comparison(np.nan))
+    assert figure.axes[0].texts[0].get_text() == "no case that the paper prints was run"
+
+
 def test_gains_show_students_interval():
     runs = np.array([0.5, 1.5, 0.0, 1.0])
     axis = plots.gains({"over uLSIF": {"100": runs}}).axes[0]

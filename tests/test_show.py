@@ -83,6 +83,7 @@ def test_recomputed_runs_agree_with_the_store(protocol, book, monkeypatch):
     monkeypatch.setattr("ddr.reproduce.BOOK", book)
     assert recomputed(protocol, 2, ["100"]) == "6 of 6 accuracies computed again agree within 0"
     assert "no stored run" in recomputed(protocol, 0, ["100"])
+    assert "no stored run" in recomputed(protocol, 1, ["200"])
     assert "no stored run" in recomputed(changed(protocol, seed=5), 1, ["100"])
 
 
@@ -114,8 +115,9 @@ def test_table_can_be_reached_by_keyboard_and_is_named():
 
 def test_numbers_are_printed_by_column_and_counts_as_they_are():
     frame = pd.DataFrame({"n": [100], "p": [0.000012], "gain": [-1.234], "other": [0.5]})
+    frame["none"] = float("nan")
     text = show.table(frame, "x", {"p": ".2g", "gain": "+.1f"}, align="left").data
-    cells = [">100<", ">1.2e-05<", ">−1.2<", ">0.5000<"]
+    cells = [">100<", ">1.2e-05<", ">−1.2<", ">0.5000<", ">–<"]
     assert all(cell in text for cell in cells)
     assert "text-align: left" in text
     with pytest.raises(ValueError, match="align must be 'right' or 'left', got 'top'"):
