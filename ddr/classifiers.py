@@ -717,6 +717,12 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = _coefficients(machines, X.shape[1])
         return machines
 
+    def _check_predict_by(self):
+        if self.predict_by not in ("posterior", "decision"):
+            raise ValueError(
+                f"predict_by must be 'posterior' or 'decision', got {self.predict_by!r}"
+            )
+
     def _scores(self, X):
         return _class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
 
@@ -725,7 +731,7 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return self._scores(validate_data(self, X, reset=False, dtype=np.float64))
 
     def decision_function(self, X):
-        """Decision values, as scikit-learn's ``SVC``: signed for two classes, else one per class.
+        """Values that ``predict`` goes by: positive for the second of two classes.
 
         Parameters
         ----------
@@ -733,10 +739,16 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n,) or (n, m)
+        ndarray of shape (n,) for two classes, else (n, m)
+            With ``predict_by="decision"`` those of scikit-learn's ``SVC``, with
+            ``predict_by="posterior"`` log-odds of two classes or posteriors of more.
         """
         scores = self._checked_scores(X)
-        return scores[:, 1] if scores.shape[1] == 2 else scores
+        if self.predict_by == "decision":
+            return scores[:, 1] if scores.shape[1] == 2 else scores
+        if scores.shape[1] == 2:
+            return -(self.platt_[0, 0] * scores[:, 1] + self.platt_[0, 1])
+        return platt_posterior(scores, self.platt_)
 
     def predict_proba(self, X):
         """Posterior probability of each class.
@@ -753,7 +765,7 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return platt_posterior(self._checked_scores(X), self.platt_)
 
     def predict(self, X):
-        """Class on whose side of the separating planes each row lies.
+        """Most probable class of each row, or that of the machine's side (``predict_by``).
 
         Parameters
         ----------
@@ -764,6 +776,8 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         scores = self._checked_scores(X)
+        if self.predict_by == "posterior":
+            scores = platt_posterior(scores, self.platt_)
         return self.classes_[scores.argmax(axis=1)]
 
 
@@ -780,6 +794,9 @@ class LinearSVMWithPosteriors(_PlattSVM):
     calibration : {"cv", "train"}, default="cv"
         Fit the sigmoid to held-out decision values (as LIBSVM does), or to those of the training
         rows: no extra machine to fit, but overconfident.
+    predict_by : {"posterior", "decision"}, default="posterior"
+        Predict the most probable class, as LIBSVM does when asked for probabilities, or the side
+        of the machine on which a row lies. The posterior of one half need not lie on its plane.
     tol : float, default=1e-3
         LIBSVM's stopping tolerance.
     random_state : int, RandomState or None
@@ -802,8 +819,7 @@ class LinearSVMWithPosteriors(_PlattSVM):
     to keep its meaning. A weight means copies: weight 2 is a repeated row, weight 0 a row that is
     not there (with explicit folds; with a number of folds, copies may be dealt apart).
 
-    Predictions are those of the machine. The posterior of one half need not lie exactly on its
-    plane. With more than two classes, each class's score among the pairwise machines gets its own
+    With more than two classes, each class's score among the pairwise machines gets its own
     sigmoid, and the probabilities are normalised.
 
     References
@@ -822,10 +838,20 @@ class LinearSVMWithPosteriors(_PlattSVM):
     array(['left', 'right'], dtype='<U5')
     """
 
-    def __init__(self, C=1.0, *, cv=5, calibration="cv", tol=1e-3, random_state=None):
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        cv=5,
+        calibration="cv",
+        predict_by="posterior",
+        tol=1e-3,
+        random_state=None,
+    ):
         self.C = C
         self.cv = cv
         self.calibration = calibration
+        self.predict_by = predict_by
         self.tol = tol
         self.random_state = random_state
 
@@ -844,6 +870,7 @@ class LinearSVMWithPosteriors(_PlattSVM):
         """
         if self.calibration not in ("cv", "train"):
             raise ValueError(f"calibration must be 'cv' or 'train', got {self.calibration!r}")
+        self._check_predict_by()
         C = _check_positive("C", self.C)
         _check_positive("tol", self.tol)
         X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
@@ -864,8 +891,9 @@ class LinearSVMWithPosteriors(_PlattSVM):
 class LinearSVMWithPosteriorsCV(_PlattSVM):
     """``LinearSVMWithPosteriors`` with C chosen by importance-weighted cross-validation.
 
-    Gives the choice of ``IWSearchCV(LinearSVMWithPosteriors(), {"C": Cs})`` over the same folds,
-    and fits the sigmoid to the held-out decision values that the choice has already cost.
+    The zero-one loss is that of the machine's side. Gives the choice of ``IWSearchCV`` around
+    ``LinearSVMWithPosteriors(predict_by="decision")`` over the same folds, and fits the sigmoid to
+    the held-out decision values that the choice has already cost.
 
     Parameters
     ----------
@@ -876,6 +904,9 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     loss : {"zero_one", "log", "squared"}, default="zero_one"
         ``"log"`` and ``"squared"`` score the sigmoid fitted to the held-out decision values
         on these same values: its two parameters are not cross-validated again.
+    predict_by : {"posterior", "decision"}, default="posterior"
+        Predict the most probable class, as LIBSVM does when asked for probabilities, or the side
+        of the machine on which a row lies. The posterior of one half need not lie on its plane.
     tol : float, default=1e-3
         LIBSVM's stopping tolerance.
     random_state : int, RandomState or None
@@ -904,11 +935,19 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     """
 
     def __init__(
-        self, Cs=(1.0, 10.0, 100.0), *, cv=5, loss="zero_one", tol=1e-3, random_state=None
+        self,
+        Cs=(1.0, 10.0, 100.0),
+        *,
+        cv=5,
+        loss="zero_one",
+        predict_by="posterior",
+        tol=1e-3,
+        random_state=None,
     ):
         self.Cs = Cs
         self.cv = cv
         self.loss = loss
+        self.predict_by = predict_by
         self.tol = tol
         self.random_state = random_state
 
@@ -926,6 +965,7 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         self
         """
         check_loss(self.loss)
+        self._check_predict_by()
         Cs = _check_grid("Cs", self.Cs)
         _check_positive("tol", self.tol)
         X, y_index, weight = _check_fit_data(self, X, y, sample_weight)

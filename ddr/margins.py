@@ -19,7 +19,9 @@ _SLACK = 2e-3
 
 def _machine(X, y, C, weight=None):
     """The machine alone: its sigmoid, which costs further fits, is not looked at here."""
-    return LinearSVMWithPosteriors(C=C, calibration="train").fit(X, y, sample_weight=weight)
+    return LinearSVMWithPosteriors(C=C, calibration="train", predict_by="decision").fit(
+        X, y, sample_weight=weight
+    )
 
 
 def at_bound(model, X, y):
@@ -41,7 +43,8 @@ def at_bound(model, X, y):
     >>> import numpy as np
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> for C in (0.1, 10.0):
-    ...     model = LinearSVMWithPosteriors(C=C, calibration="train").fit(X, y)
+    ...     model = LinearSVMWithPosteriors(C=C, calibration="train", predict_by="decision")
+    ...     model = model.fit(X, y)
     ...     print(at_bound(model, X, y).tolist())
     [False, True, True, False]
     [False, False, False, False]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
@@ -267,7 +268,9 @@ def tight_svc(C):
 def test_machine_is_that_of_libsvm(C, weighted):
     for X, y, weight in (two_classes(), three_classes()):
         weight = weight if weighted else None
-        model = LinearSVMWithPosteriors(C, calibration="train", tol=1e-6).fit(X, y, weight)
+        model = LinearSVMWithPosteriors(
+            C, calibration="train", predict_by="decision", tol=1e-6
+        ).fit(X, y, weight)
         reference = tight_svc(C).fit(X, y, weight)
         np.testing.assert_allclose(
             model.decision_function(X), reference.decision_function(X), atol=1e-4
@@ -280,7 +283,7 @@ def test_machine_of_many_rows_and_of_equal_rows_is_that_of_libsvm():
     X = np.round(X, 1)
     weight = np.random.default_rng(0).gamma(1.0, size=1200) + 0.01
     folds = stratified_folds(y, 3, random_state=0)
-    model = LinearSVMWithPosteriors(cv=folds, tol=1e-6).fit(X, y, weight)
+    model = LinearSVMWithPosteriors(cv=folds, predict_by="decision", tol=1e-6).fit(X, y, weight)
     np.testing.assert_allclose(
         model.decision_function(X), tight_svc(1.0).fit(X, y, weight).decision_function(X), atol=1e-3
     )
@@ -362,7 +365,7 @@ def test_fast_choice_of_cost_equals_the_generic_one(make_data):
     weight[:10] = 0
     Cs = [10.0, 0.001, 0.1]
     fast = LinearSVMWithPosteriorsCV(Cs, cv=3, random_state=0, tol=1e-6).fit(X, y, weight)
-    inner = LinearSVMWithPosteriors(calibration="train", tol=1e-6)
+    inner = LinearSVMWithPosteriors(calibration="train", predict_by="decision", tol=1e-6)
     slow = IWSearchCV(inner, {"C": sorted(Cs)}, cv=3, random_state=0).fit(X, y, weight)
     np.testing.assert_allclose(fast.cv_scores_[[1, 2, 0]], slow.cv_results_["risk"], rtol=1e-9)
     assert fast.best_C_ == slow.best_params_["C"]
@@ -458,6 +461,14 @@ def test_models_are_reproducible_and_survive_pickling_and_pipelines(model):
         (IWLSPCCV(loss="hinge"), "loss must be one of zero_one, log, squared, got 'hinge'"),
         (IWLSPCCV(cv=1), "cv must be at least 2 folds, got 1"),
         (LinearSVMWithPosteriors(C=0.0), "C must be positive, got 0.0"),
+        (
+            LinearSVMWithPosteriors(predict_by="margin"),
+            "predict_by must be 'posterior' or 'decision', got 'margin'",
+        ),
+        (
+            LinearSVMWithPosteriorsCV(predict_by=None),
+            "predict_by must be 'posterior' or 'decision', got None",
+        ),
         (LinearSVMWithPosteriors(tol=-1), "tol must be positive, got -1"),
         (LinearSVMWithPosteriors(calibration="test"), "calibration must be 'cv' or 'train', got"),
         (LinearSVMWithPosteriorsCV(Cs=[np.inf]), "each of Cs must be positive, got"),
@@ -483,27 +494,23 @@ def test_a_singular_system_asks_for_more_penalty():
         iwlspc_coefficients(H - np.eye(2) * 1e19, np.ones((2, 1)), 1.0, lam=1e-9)
 
 
-class ByPosterior(LinearSVMWithPosteriors):
-    """The same machine with predictions by the posterior."""
-
-    def decision_function(self, X):
-        posterior = self.predict_proba(X)
-        return posterior[:, 1] - 0.5 if posterior.shape[1] == 2 else posterior
-
-    def predict(self, X):
-        posterior = self.predict_proba(X)
-        return self.classes_[posterior.argmax(axis=1)]
-
-
-def _by_design(estimator):
-    """Checks that the SVM fails as scikit-learn's SVC(probability=True) may.
-
-    Its predictions are the machine's, and the plane of posterior one half lies beside the
-    machine's own. ``ByPosterior`` passes, so nothing else in these checks is missed.
-    """
-    if type(estimator) in (LinearSVMWithPosteriors, LinearSVMWithPosteriorsCV):
-        return {"check_classifiers_train": "predict goes by the machine, not by the posterior"}
-    return {}
+@pytest.mark.parametrize("make_data", [two_classes, three_classes])
+def test_prediction_by_the_posterior_or_by_the_machine(make_data):
+    X, y, weight = make_data()
+    model = LinearSVMWithPosteriors(0.01, cv=3, random_state=0).fit(X, y, weight)
+    np.testing.assert_array_equal(
+        model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)]
+    )
+    values = model.decision_function(X)
+    if values.ndim == 1:
+        odds = model.predict_proba(X)
+        np.testing.assert_allclose(values, np.log(odds[:, 1] / odds[:, 0]), atol=1e-9)
+    else:
+        np.testing.assert_allclose(values, model.predict_proba(X))
+    machine = clone(model).set_params(predict_by="decision").fit(X, y, weight)
+    np.testing.assert_array_equal(machine.coef_, model.coef_)
+    np.testing.assert_array_equal(machine.predict_proba(X), model.predict_proba(X))
+    assert np.any(machine.decision_function(X) != values)
 
 
 @parametrize_with_checks(
@@ -513,13 +520,7 @@ def _by_design(estimator):
         LinearSVMWithPosteriors(cv=3),
         LinearSVMWithPosteriors(calibration="train"),
         LinearSVMWithPosteriorsCV(cv=3),
-    ],
-    expected_failed_checks=_by_design,
+    ]
 )
 def test_scikit_learn_conformance(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks([ByPosterior(cv=3)])
-def test_prediction_by_the_machine_is_the_only_difference(estimator, check):
     check(estimator)

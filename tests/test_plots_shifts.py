@@ -225,7 +225,9 @@ def two_clouds(distance, n=120):
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
 def test_rows_at_their_bound_are_those_of_libsvm(C):
     problem = two_clouds(1.0)
-    model = LinearSVMWithPosteriors(C=C, calibration="train").fit(problem.X_train, problem.y_train)
+    model = LinearSVMWithPosteriors(C=C, calibration="train", predict_by="decision").fit(
+        problem.X_train, problem.y_train
+    )
     svc = SVC(kernel="linear", C=C, tol=1e-6).fit(problem.X_train, problem.y_train)
     full = np.zeros(len(problem.y_train), dtype=bool)
     full[svc.support_[np.abs(svc.dual_coef_[0]) > C * (1 - 1e-6)]] = True
