@@ -90,6 +90,22 @@ def test_equals_an_independent_solver():
     assert_allclose(found, slow.x, atol=1e-5)
 
 
+def test_a_programme_solved_by_hand():
+    K, kappa = np.diag([1.0, 2.0, 4.0]), np.array([0.5, 2.0, 6.0])
+    assert_allclose(kmm_weights(K, kappa, bound=5.0, epsilon=0.5), [0.5, 1.0, 1.5], atol=1e-7)
+    # Less kappa asks for a sum of 1.25; held at 2.4, the weights lose multiples of 1/K only.
+    held = kmm_weights(K, kappa - 1.0, bound=5.0, epsilon=0.2)
+    expected = np.array([0.5, 1.0, 1.5]) - 0.6 * np.array([4, 2, 1]) / 7
+    assert_allclose(held, expected, atol=1e-6)
+
+
+def test_a_bound_below_one_plus_epsilon_is_allowed():
+    X_train, X_test, _ = two_samples()
+    weights = KMM(0.9, bound=0.95, epsilon=0.1).fit(X_train, X_test).weights_
+    assert weights.max() <= 0.95
+    assert weights.mean() >= 0.9 - 1e-6
+
+
 def test_default_width_and_epsilon():
     X_train, X_test, _ = two_samples()
     fitted = KMM(ridge=500.0).fit(X_train, X_test)

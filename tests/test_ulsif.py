@@ -115,6 +115,11 @@ def test_clipping_of_coefficients_or_of_the_ratio():
     free = plain_fit(K, k, np.ones(18), 0.01, "ratio")
     assert free.min() < 0  # else the two would not differ
     assert np.any(K @ free < 0)
+    new = np.random.default_rng(2).uniform(-2, 2, (200, 2))
+    model = plain_kernel(new, X_test, 0.8) @ free
+    assert model.min() < 0
+    predicted = ULSIF(0.8, 0.01, centers=X_test, clip="ratio").fit(X_train, X_test).predict(new)
+    assert_allclose(predicted, np.maximum(model, 0), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("clip", ["ratio", "coefficients"])
@@ -298,14 +303,14 @@ def test_wide_kernels_and_strong_regularisation_have_their_limits():
 
 def test_uncovered_is_the_share_of_centers_beyond_three_widths():
     X_train = np.zeros((5, 1))
-    X_test = np.array([[2.9], [3.1], [-3.1], [0.0]])
+    X_test = np.array([[2.9], [3.1], [-3.1], [4.0], [0.0]])
     ratio = ULSIF(1.0, 0.1).fit(X_train, X_test)
-    assert ratio.uncovered_ == 0.5
+    assert ratio.uncovered_ == 0.6
 
 
 @pytest.mark.parametrize("reselect", [False, True])
 def test_matcher_is_fit_with_centers_of_all_test_rows(reselect):
-    X_train, X_test, rng = two_samples(30, 40)
+    X_train, X_test, _ = two_samples(30, 40)
     X_test[:20] *= 0.2
     ratio = ULSIF([0.4, 0.8, 1.6], [0.01, 0.1, 1.0], n_centers=12, random_state=3)
     centers = ULSIF(1.0, 0.1, n_centers=12, random_state=3).fit(X_train, X_test).centers_
