@@ -65,6 +65,8 @@ def visit(context):
         page.troubles = _watch(page)
         page.goto((SITE / path).as_uri() + query, wait_until="load")
         page.evaluate("async () => { if (window.MathJax?.startup) await MathJax.startup.promise }")
+        # Colours that are still fading from one theme to the other have no contrast to judge.
+        page.add_style_tag(content="*, *::before, *::after { transition: none !important }")
         return page
 
     yield open_page
