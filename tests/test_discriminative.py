@@ -343,6 +343,13 @@ def test_class_ratios_see_only_their_class():
     assert not np.allclose(ratios(posteriors)[~rows], others(posteriors)[~rows])
 
 
+def test_a_class_out_of_reach_keeps_a_ratio_of_one():
+    """An estimate of zero everywhere would erase the class; then the prior ratio acts alone."""
+    X, y, X_target = two_classes()
+    ratios = ClassRatios(ULSIF(0.5, 0.1), X, y - 1, X_target + 1000.0, reselect=False)
+    assert_array_equal(ratios(np.full((90, 2), 0.5)), np.ones(120))
+
+
 @pytest.mark.parametrize("ratio", [ULSIF(), KLIEP(n_folds=3), KMM(), KDERatio()], ids=repr)
 @pytest.mark.parametrize("reselect", [False, True])
 def test_every_ratio_serves(ratio, reselect):
