@@ -38,6 +38,9 @@ def main(argv=None):
 
         print(page.as_text(store.read(out, arguments.quick)))
         return 0
+    if arguments.publish:
+        partial = UNFINISHED / f"unfinished_{name}"
+        return _finish(store.read(partial, arguments.quick), tasks, out, out)
     try:
         python = ensure()
     except SetupError as error:
@@ -83,6 +86,11 @@ def _parser():
         type=Path,
         help="file of the results (default: the published one, "
         "or with --quick artifacts/benchmarks/quick.json)",
+    )
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="publish what an interrupted run has measured so far, measure nothing",
     )
     parser.add_argument("--list", action="store_true", help="print the names of the measurements")
     parser.add_argument(
@@ -134,6 +142,7 @@ def _run(python, function, arguments, limit):
 def _finish(results, tasks, partial, out):
     from ddr.pages import benchmarks as page
 
+    results["planned"] = [task.key for task in plan(results["mode"] == "quick")]
     store.write(out, results)
     rows = page.method_rows(results)
     with open(out.with_suffix(".csv"), "w", newline="", encoding="utf-8") as file:
@@ -143,7 +152,7 @@ def _finish(results, tasks, partial, out):
     if partial != out:
         partial.unlink(missing_ok=True)
     print(page.as_text(results))
-    failed = [task for task in tasks if "failed" in results["measurements"][task.key]]
+    failed = [task for task in tasks if "failed" in results["measurements"].get(task.key, {})]
     # Another package may need more memory or time than this machine has; ours may not fail.
     return 1 if any(task.ours for task in failed) else 0
 

@@ -287,6 +287,30 @@ def _mean_and_deviation(values):
     return f"{values.mean():.3f} ± {values.std(ddof=1):.3f}"
 
 
+def completeness_table(results):
+    """Return how much of the plan was measured, and what is missing or failed.
+
+    Parameters
+    ----------
+    results : dict
+
+    Returns
+    -------
+    list of dict
+    """
+    stored = results["measurements"]
+    failed = [f"{key} ({entry['failed']})" for key, entry in stored.items() if "failed" in entry]
+    missing = [key for key in results.get("planned", stored) if key not in stored]
+    return [
+        {
+            "planned": len(results.get("planned", stored)),
+            "measured": len(stored) - len(failed),
+            "failed": "; ".join(failed) or "none",
+            "not measured": "; ".join(missing) or "none",
+        }
+    ]
+
+
 def machine_table(results):
     """Return the facts on the machine that decide a timing.
 
@@ -315,6 +339,7 @@ TABLES = {
     "clipping": clipping_table,
     "clipping_summary": clipping_summary,
     "machine": machine_table,
+    "completeness": completeness_table,
     "targets": targets,
 }
 
