@@ -138,7 +138,9 @@ def claims_table(ids, results=None, protocols=("matched", "tuned", "live"), evid
         raise ValueError(f"ids must name claims, got {unknown}")
     found = found[found["id"].isin(ids) & found["protocol"].isin(protocols)]
     rows = _claims_with_evidence(found) if evidence else _claims_at_a_glance(found)
-    return table(pd.DataFrame(rows), "Claims of this section and their verdicts", align="left")
+    # Two captions, since a page has both tables and a screen reader lists them by name.
+    caption = "Verdicts with their evidence" if evidence else "Claims and their verdicts"
+    return table(pd.DataFrame(rows), caption, align="left")
 
 
 def _claims_with_evidence(found):
