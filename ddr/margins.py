@@ -29,7 +29,7 @@ def at_bound(model, X, y):
 
     Parameters
     ----------
-    model : ddr.classifiers.LinearSVMWithPosteriors
+    model : LinearSVMWithPosteriors
         Fitted to these rows, two classes.
     X : array of shape (n, d)
     y : array of shape (n,)
