@@ -10,6 +10,9 @@ WANTED_SPEED = {
 }
 WANTED_FLOOR, WANTED_DDR, WANTED_IMPORT = 1.5, 2.0, 1.5
 WANTED_EXPONENT, WANTED_BYTES = 1.1, 1.5e9
+#: Two dimensions at two sample sizes are planned; a DDR fit has two grids and two stopping rules,
+#: and the scaling curves have five points for each place of clipping.
+N_DIMENSIONS, N_CELLS = 2, 4
 CLIPS = {"ratio": "the ratio", "coefficients": "coefficients"}
 
 
@@ -110,11 +113,13 @@ def targets(results):
     """
     checks = [*_speed_checks(results), *_error_checks(results), *_other_checks(results)]
     rows = []
-    for text, wanted, values, good in checks:
+    for text, wanted, values, good, planned in checks:
         values = [float(value) for value in values]
         verdict = "not measured"
         if values:
             verdict = "met" if all(good(value) for value in values) else "missed"
+        if verdict == "met" and len(values) < planned:
+            verdict = f"open: met in {len(values)} of {planned} planned cases"
         row = {"target": text, "wanted": wanted, "measured": _range(values)}
         rows.append(row | {"cases": len(values), "verdict": verdict})
     return rows
@@ -147,7 +152,8 @@ def _speed_checks(results):
                 if name in PEERS and size == n
             ]
             text = f"times faster than densratio and adapt, n = {n:,}, {CLIPS[clip]} clipped"
-            yield text, f"at least {times}", values, lambda value, times=times: value >= times
+            good = lambda value, times=times: value >= times  # noqa: E731
+            yield text, f"at least {times}", values, good, len(PEERS) * N_DIMENSIONS
 
 
 def _error_checks(results):
@@ -160,20 +166,26 @@ def _error_checks(results):
                 best = min(np.mean(peer["errors"]) for peer in peers)
                 values.append(np.mean(entry["errors"][f"ddr-{clip}"]) / best)
         text = f"error over that of the better of the two, {CLIPS[clip]} clipped"
-        yield text, "at most 1", values, lambda value: value <= 1
+        yield text, "at most 1", values, lambda value: value <= 1, N_CELLS
 
 
 def _other_checks(results):
     quick = [entry["seconds"] for entry in quick_methods(results).values()]
     floors = [seconds["ddr-ratio"] / seconds["floor"] for seconds in quick]
-    yield _at_most("time over the bare arithmetic, the ratio clipped", WANTED_FLOOR, floors)
+    yield _at_most(
+        "time over the bare arithmetic, the ratio clipped", WANTED_FLOOR, floors, N_CELLS
+    )
     whole = [row["times"] for row in discriminative_rows(results)]
-    yield _at_most("whole DDR fit over one ULSIF fit, learner excluded", WANTED_DDR, whole)
+    yield _at_most(
+        "whole DDR fit over one ULSIF fit, learner excluded", WANTED_DDR, whole, 4 * N_CELLS
+    )
     curves = scaling_curves(results)
     slopes = [exponent(curve) for curve in curves.values() if len(curve) > 2]
-    yield _at_most("exponent of time in the number of rows", WANTED_EXPONENT, slopes)
+    yield _at_most("exponent of time in the number of rows", WANTED_EXPONENT, slopes, len(CLIPS))
     peaks = [row["peak_bytes"] / 1e9 for curve in curves.values() for row in curve.values()]
-    yield _at_most("peak memory in GB up to the largest sample", WANTED_BYTES / 1e9, peaks)
+    yield _at_most(
+        "peak memory in GB up to the largest sample", WANTED_BYTES / 1e9, peaks, 5 * len(CLIPS)
+    )
     for statement in ("import ddr", "from ddr import DDRClassifier"):
         values = [
             entry["seconds"][statement] / entry["seconds"]["import sklearn.linear_model"]
@@ -183,5 +195,5 @@ def _other_checks(results):
         yield _at_most(text, WANTED_IMPORT, values)
 
 
-def _at_most(text, limit, values):
-    return text, f"at most {limit:g}", values, lambda value: value <= limit
+def _at_most(text, limit, values, planned=1):
+    return text, f"at most {limit:g}", values, lambda value: value <= limit, planned
