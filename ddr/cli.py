@@ -12,7 +12,7 @@ import sys
 from ddr._version import __version__
 from ddr.notebook_commands import add_notebook_commands
 from ddr.readme import add_readme_command
-from ddr.reproduce_command import add_reproduce_command
+from ddr.sweep_commands import add_sweep_commands
 
 
 class CommandError(Exception):
@@ -205,6 +205,6 @@ COMMANDS = (
     add_data_command,
     add_pages_command,
     add_readme_command,
-    add_reproduce_command,
+    add_sweep_commands,
     add_notebook_commands,
 )

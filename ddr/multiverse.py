@@ -9,6 +9,7 @@ from scipy import stats
 
 from ddr.paper import BOOK
 from ddr.protocols import EXPERIMENTS, changed, load_protocol
+from ddr.published import published_results
 from ddr.reproduce import compute
 
 METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
@@ -77,21 +78,57 @@ def read(path=None):
     return content
 
 
-def compute_multiverse(experiment, folder=None, say=print, **options):
-    """Compute the runs of all universes of an experiment that are not stored yet.
+def reproduce_multiverse(
+    experiments=EXPERIMENTS, folder="_build/reproduction", say=print, **options
+):
+    """Compute all universes into a store of their own and report their gains.
 
     Parameters
     ----------
-    experiment : {"synthetic", "biased", "cross"}
-    folder : path-like, optional
-        By default ``book/results``.
+    experiments : sequence of {"synthetic", "biased", "cross"}
+    folder : path-like, default="_build/reproduction"
+        What an interrupted computation left here is taken up again; ``book/results`` is the
+        published store.
     say : callable, default=print
+        Receives the report, line by line.
     **options
-        See :func:`ddr.reproduce.compute`.
+        ``runs`` and the options of :func:`ddr.sweep.sweep`.
     """
-    for name, protocol in universes(experiment).items():
-        say(f"{experiment}, universe {name}")
-        compute(protocol, folder or BOOK / "results", **options)
+    for experiment in experiments:
+        protocols = universes(experiment)
+        for number, (name, protocol) in enumerate(protocols.items(), start=1):
+            say(f"{experiment}, universe {number} of {len(protocols)}: {name}")
+            compute(protocol, folder, **options)
+        for line in report(published_results(folder), published_results(), experiment):
+            say(line)
+
+
+def report(results, published, experiment):
+    """Lines with the gain in each universe, beside the published one.
+
+    Parameters
+    ----------
+    results, published : DataFrame
+        Tidy runs.
+    experiment : {"synthetic", "biased", "cross"}
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> runs = published_results()
+    >>> report(runs, runs, "synthetic")[0]
+    'synthetic: gain of DDR-uLSIF over uLSIF in points, by universe'
+    """
+    ours, theirs = gains(results, experiment), gains(published, experiment)
+    width = max(map(len, ours.index), default=0)
+    lines = [f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe"]
+    for name, row in ours.iterrows():
+        known = f"{theirs.at[name, 'gain']:+.2f}" if name in theirs.index else "none"
+        lines.append(f"  {name:<{width}}  {row['gain']:+6.2f}   published {known}")
+    return lines
 
 
 def gains(results, experiment):

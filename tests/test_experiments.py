@@ -15,6 +15,7 @@ from ddr.multiverse import gains, universes
 from ddr.multiverse import read as read_multiverse
 from ddr.paper import values
 from ddr.protocols import EXPERIMENTS, changed, check_protocol, load_protocol, protocol_names
+from ddr.published import published_results
 from ddr.reproduce import complete, compute, recompute, report, store_of
 from ddr.store import Store
 
@@ -281,16 +282,42 @@ def _parameters():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["images"], "experiment must be one of synthetic, biased, cross, got images"),
-        (["synthetic", "--runs", "0"], "--runs must be at least 1, got 0"),
-        (["--protocol", "best"], "protocol must be one of matched, tuned, got 'best'"),
+        (["reproduce", "images"], "experiment must be one of synthetic, biased, cross, got images"),
+        (["reproduce", "synthetic", "--runs", "0"], "--runs must be at least 1, got 0"),
+        (["reproduce", "--protocol", "best"], "must be one of matched, tuned, got 'best'"),
+        (
+            ["multiverse", "images"],
+            "experiment must be one of synthetic, biased, cross, got images",
+        ),
+        (["multiverse", "--runs", "-1"], "--runs must be at least 1, got -1"),
     ],
 )
-def test_reproduce_refuses_mistakes(arguments, sentence, capsys):
+def test_sweep_commands_refuse_mistakes(arguments, sentence, capsys):
     from ddr.cli import main
 
-    assert main(["reproduce", *arguments]) == 2
+    assert main(arguments) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_multiverse_command_prints_gains_beside_the_published(tmp_path, monkeypatch, capsys):
+    from ddr import multiverse
+    from ddr.cli import main
+
+    two = {
+        name: changed(protocol, cases=["100", "200"])
+        for name, protocol in multiverse.universes("synthetic").items()
+        if name in ("baseline", "hard-prior")
+    }
+    monkeypatch.setattr(multiverse, "universes", lambda experiment: two)
+    arguments = ["synthetic", "--runs", "2", "--jobs", "1", "--into", str(tmp_path)]
+    assert main(["multiverse", *arguments]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1] == "synthetic, universe 2 of 2: hard-prior"
+    gain = multiverse.gains(published_results(tmp_path), "synthetic")["gain"]
+    known = multiverse.gains(published_results(), "synthetic")["gain"]
+    assert printed[-2:] == [
+        f"  {name:<10}  {gain[name]:+6.2f}   published {known[name]:+.2f}" for name in two
+    ]
 
 
 def test_experiments_module_lists_what_protocols_may_name():

@@ -252,7 +252,7 @@ def test_unfinished_universes_are_counted():
     few = made_up_universes({"baseline": 2.0}, runs=3)
     assert f"Complete in 0 of {total}: run" in multiverse.section_text(few, "synthetic")
     every = made_up_universes(dict.fromkeys(universes("synthetic"), 1.0))
-    assert "compute_multiverse" not in multiverse.section_text(every, "synthetic")
+    assert "ddr multiverse" not in multiverse.section_text(every, "synthetic")
 
 
 def test_the_forest_marks_the_baseline():

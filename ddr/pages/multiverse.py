@@ -115,9 +115,8 @@ def _missing_sentence(found, experiment):
     ]
     if len(done) == len(wanted):
         return ""
-    call = f"from ddr.multiverse import compute_multiverse; compute_multiverse('{experiment}')"
     start = "Not computed yet" if found.empty else f"Complete in {len(done)} of {len(wanted)}"
-    return f'{start}: run `python -c "{call}"`.'
+    return f"{start}: run `python -m ddr multiverse {experiment} --into book/results`."
 
 
 def changes(results, experiment):

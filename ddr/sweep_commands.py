@@ -1,0 +1,94 @@
+"""``python -m ddr reproduce`` and ``multiverse``; kept light, since every ``--help`` imports it."""
+
+import argparse
+import sys
+
+
+def add_sweep_commands(groups):
+    """Add ``reproduce`` and ``multiverse`` to the command line.
+
+    Parameters
+    ----------
+    groups : the object that ``ArgumentParser.add_subparsers`` returns
+    """
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument(
+        "experiments",
+        nargs="*",
+        metavar="experiment",
+        help="synthetic, biased, cross; all by default",
+    )
+    shared.add_argument("--runs", type=int, help="runs of each case (default: the protocol's)")
+    shared.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
+    shared.add_argument("--scheduler", metavar="tcp://…", help="compute on this Dask cluster")
+    shared.add_argument(
+        "--into",
+        default="_build/reproduction",
+        metavar="FOLDER",
+        help="the store (default: %(default)s; book/results is the published one)",
+    )
+
+    reproduce = groups.add_parser(
+        "reproduce",
+        parents=[shared],
+        help="compute the paper's tables anew and compare them",
+        description="Compute the paper's tables anew, in a store of their own, and print the "
+        "largest differences from the published runs and from the paper. Interrupted, it resumes.",
+    )
+    reproduce.add_argument("--protocol", default="matched", help="matched (default) or tuned")
+    reproduce.set_defaults(run=_reproduce)
+
+    multiverse = groups.add_parser(
+        "multiverse",
+        parents=[shared],
+        help="compute the matched tables anew under every open choice",
+        description="Compute every universe of book/multiverse.yml, in a store of its own, and "
+        "print the gain of DDR-uLSIF over uLSIF beside the published one. Interrupted, it resumes.",
+    )
+    multiverse.set_defaults(run=_multiverse)
+
+
+def _reproduce(arguments):
+    from ddr.reproduce import reproduce
+
+    def task(experiments, folder, **options):
+        reproduce(experiments, arguments.protocol, folder, **options)
+
+    return _run("reproduce", task, arguments)
+
+
+def _multiverse(arguments):
+    from ddr.multiverse import reproduce_multiverse
+
+    return _run("multiverse", reproduce_multiverse, arguments)
+
+
+def _run(name, task, arguments):
+    """Check what both commands share, run the task, and tell how it ended by the exit code."""
+    from ddr.protocols import EXPERIMENTS
+    from ddr.store import StoreError
+    from ddr.sweep import SweepError, SweepInterrupted
+
+    unknown = [e for e in arguments.experiments if e not in EXPERIMENTS]
+    if unknown:
+        raise ValueError(
+            f"experiment must be one of {', '.join(EXPERIMENTS)}, got {', '.join(unknown)}"
+        )
+    if arguments.runs is not None and arguments.runs < 1:
+        raise ValueError(f"--runs must be at least 1, got {arguments.runs}")
+    try:
+        task(
+            arguments.experiments or EXPERIMENTS,
+            arguments.into,
+            runs=arguments.runs,
+            jobs=arguments.jobs,
+            scheduler=arguments.scheduler,
+            progress=True,
+        )
+    except (SweepError, StoreError) as error:
+        print(f"python -m ddr {name}: {error}", file=sys.stderr)
+        return 1
+    except SweepInterrupted as interruption:
+        print(f"\npython -m ddr {name}: {interruption}", file=sys.stderr)
+        return 130
+    return 0
