@@ -242,12 +242,10 @@ def row_blocks(n_rows, n_columns):
 
 
 class KernelBlocks:
-    """Kernel values of many rows at few centres, by row blocks, for one width after another.
+    """Kernel values of many rows at few centres, by row blocks.
 
-    Squared distances serve all widths. They, and the kernel values of the latest width, are kept
-    while they fit a fixed budget and recomputed otherwise, so memory stays bounded for any number
-    of rows. A width that is the previous one divided by the square root of two costs no
-    exponential: its kernel is the square of the last.
+    Distances, and the kernel values of the latest single width, are kept while they fit a fixed
+    budget and recomputed otherwise, so memory stays bounded for any number of rows.
 
     Parameters
     ----------
@@ -260,6 +258,8 @@ class KernelBlocks:
     >>> blocks = KernelBlocks(np.array([[0.0], [1.0]]), np.array([[0.0]]))
     >>> [(rows.start, K.ravel().round(4).tolist()) for rows, K in blocks.at(1.0)]
     [(0, [1.0, 0.6065])]
+    >>> [(i, K.ravel().round(4).tolist()) for _, i, K in blocks.at_each([1.0, 2.0])]
+    [(1, [1.0, 0.8825]), (0, [1.0, 0.6065])]
     """
 
     def __init__(self, X, centers):
@@ -269,33 +269,46 @@ class KernelBlocks:
         self._distances = None
         self._kernels, self._sigma = None, None
 
+    def _blocks(self):
+        """Yield ``(rows, D)`` with the squared distances of each block, not to be written to."""
+        if self._distances is not None:
+            yield from zip(self.slices, self._distances, strict=True)
+            return
+        kept = []
+        for rows in self.slices:
+            D = squared_distances(self.X[rows], self.centers)
+            if self.cached:
+                kept.append(D)
+            yield rows, D
+        if self.cached:
+            self._distances = kept
+
     def at(self, sigma):
-        """Yield ``(rows, K)`` for each block; treat ``K`` as read-only."""
+        """Yield ``(rows, K)`` for each block at one width; treat ``K`` as read-only."""
         if not self.cached:
-            return self._fresh(sigma)
-        if self._distances is None:
-            self._distances = [
-                squared_distances(self.X[rows], self.centers) for rows in self.slices
-            ]
+            return ((rows, _kernel_of(D, sigma)) for rows, D in self._blocks())
         if sigma != self._sigma:
-            self._update(sigma)
+            self._kernels = [_kernel_of(D, sigma) for _, D in self._blocks()]
+            self._sigma = sigma
         return zip(self.slices, self._kernels, strict=True)
 
-    def _fresh(self, sigma):
-        for rows in self.slices:
-            distances = squared_distances(self.X[rows], self.centers)
-            yield rows, _kernel_of(distances, sigma, out=distances)
+    def at_each(self, sigmas):
+        """Yield ``(rows, i, K)`` for each block at each width, from the widest to the narrowest.
 
-    def _update(self, sigma):
-        if self._kernels is None:
-            self._kernels = [np.empty_like(D) for D in self._distances]
-        halves = self._sigma is not None and abs(2 * (sigma / self._sigma) ** 2 - 1) < 1e-12
-        for D, K in zip(self._distances, self._kernels, strict=True):
-            if halves:
-                np.multiply(K, K, out=K)
-            else:
-                _kernel_of(D, sigma, out=K)
-        self._sigma = sigma
+        All widths of a block follow one another, while it is in the processor's cache. ``K`` is
+        read-only and holds until the next step. A width that is the previous one divided by the
+        square root of two costs no exponential: its kernel is the square of the last.
+        """
+        order = np.argsort(-np.asarray(sigmas))
+        for rows, D in self._blocks():
+            K, last = np.empty_like(D), None
+            for i in order:
+                if last is not None and abs(2 * (sigmas[i] / last) ** 2 - 1) < 1e-12:
+                    np.multiply(K, K, out=K)
+                else:
+                    _kernel_of(D, sigmas[i], out=K)
+                last = sigmas[i]
+                yield rows, i, K
 
     def product(self, coefficients, sigma):
         """Kernel values times coefficients, all rows.

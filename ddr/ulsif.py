@@ -16,6 +16,7 @@ from ddr.ratio import DensityRatio, centers_of, check_choice, check_count, check
 WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 LAMBDAS = np.logspace(-3, 1, 9)
 _THREE_WIDTHS = np.exp(-4.5)
+_FITS_BYTES = 2**26
 
 
 def second_moment(K):
@@ -115,19 +116,30 @@ class _Moments:
         self.test = KernelBlocks(X_test, centers)
         self._spectra = {}
 
-    def spectrum(self, sigma):
-        """Eigenvalues and eigenvectors of S at a width: the same for every test weight."""
-        if sigma not in self._spectra:
-            S = sum(K.T @ K for _, K in self.train.at(sigma)) / len(self.train.X)
-            eigenvalues, vectors = np.linalg.eigh(S)
-            self._spectra[sigma] = np.maximum(eigenvalues, 0.0), vectors
-        return self._spectra[sigma]
+    def spectra(self, sigmas):
+        """Eigenvalues and eigenvectors of S at each width: the same for every test weight."""
+        new = [sigma for sigma in sigmas if sigma not in self._spectra]
+        if new:
+            b = len(self.train.centers)
+            S = np.zeros((len(new), b, b))
+            for _, i, K in self.train.at_each(new):
+                S[i] += K.T @ K
+            for sigma, S_sigma in zip(new, S, strict=True):
+                eigenvalues, vectors = np.linalg.eigh(S_sigma / len(self.train.X))
+                self._spectra[sigma] = np.maximum(eigenvalues, 0.0), vectors
+        return [self._spectra[sigma] for sigma in sigmas]
+
+    def first_moments(self, sigmas, weight):
+        s = np.zeros((len(sigmas), len(self.test.centers)))
+        for rows, i, K in self.test.at_each(sigmas):
+            s[i] += weight[rows] @ K
+        return s / weight.sum()
 
     def first_moment(self, sigma, weight):
         return sum(weight[rows] @ K for rows, K in self.test.at(sigma)) / weight.sum()
 
     def coefficients(self, sigma, lam, weight, clip):
-        eigenvalues, U = self.spectrum(sigma)
+        ((eigenvalues, U),) = self.spectra([sigma])
         alpha = U @ ((U.T @ self.first_moment(sigma, weight)) / (eigenvalues + lam))
         return np.maximum(alpha, 0.0) if clip == "coefficients" else alpha
 
@@ -135,8 +147,8 @@ class _Moments:
         return np.maximum(self.train.product(alpha, sigma), 0.0)
 
 
-def _loo_scores(moments, sigma, lams, weight, clip):
-    """Leave-one-out scores of one width for all regularisations, in closed form.
+def _loo_scores(moments, sigmas, lams, weight, clip):
+    """Leave-one-out scores of all widths and regularisations, in closed form.
 
     Without one row the coefficients are ``f (B^-1 s + h B^-1 k)``, k the row's kernel values. With
     ``q = k' B^-1 k`` and ``a = k' B^-1 s``: f = (n - 1)/n and h = a/(n - q) for a training row
@@ -144,31 +156,35 @@ def _loo_scores(moments, sigma, lams, weight, clip):
     the mass u of the total W.
     """
     n, total = len(moments.train.X), weight.sum()
-    eigenvalues, U = moments.spectrum(sigma)
-    s = U.T @ moments.first_moment(sigma, weight)
+    spectra = moments.spectra(sigmas)
+    first = moments.first_moments(sigmas, weight)
     left_out = _clipped_left_out if clip == "coefficients" else _free_left_out
 
-    squares = np.zeros(len(lams))
+    def left_out_ratios(lams):
+        return [
+            left_out(U, 1.0 / (eigenvalues[:, None] + lams), U.T @ s)
+            for (eigenvalues, U), s in zip(spectra, first, strict=True)
+        ]
+
+    squares = np.zeros((len(sigmas), len(lams)))
     if n > 1:  # a single training row cannot be left out
-        inverse = 1.0 / (eigenvalues[:, None] + lams * (n - 1) / n)
-        left_out_ratios = left_out(U, inverse, s)
-        for _, K in moments.train.at(sigma):
-            ratios = left_out_ratios(K, lambda a, q: a / (n - q))
-            squares += np.einsum("ij,ij->j", ratios, ratios)
+        ratios_at = left_out_ratios(lams * (n - 1) / n)
+        for _, i, K in moments.train.at_each(sigmas):
+            ratios = ratios_at[i](K, lambda a, q: a / (n - q))
+            squares[i] += np.einsum("ij,ij->j", ratios, ratios)
     squares *= ((n - 1) / n) ** 2
 
-    inverse = 1.0 / (eigenvalues[:, None] + lams)
     # One copy of the row is left out, or the whole row when it is less than one copy.
     removed = np.minimum(weight, 1.0)
     rest = total - removed
     # Where no other row is left the ratio is zero, so that row adds nothing to the score.
     grow = np.divide(total, rest, out=np.zeros_like(rest), where=rest > 1e-12 * total)
-    linear = np.zeros(len(lams))
-    left_out_ratios = left_out(U, inverse, s)
-    for rows, K in moments.test.at(sigma):
+    linear = np.zeros((len(sigmas), len(lams)))
+    ratios_at = left_out_ratios(lams)
+    for rows, i, K in moments.test.at_each(sigmas):
         h = -removed[rows, None] / total
-        ratios = left_out_ratios(K, lambda a, q, h=h: np.broadcast_to(h, a.shape))
-        linear += (weight * grow)[rows] @ ratios
+        ratios = ratios_at[i](K, lambda a, q, h=h: np.broadcast_to(h, a.shape))
+        linear[i] += (weight * grow)[rows] @ ratios
     return 0.5 * squares / n - linear / total
 
 
@@ -212,23 +228,26 @@ def _clipped_left_out(U, inverse, s):
     return ratios
 
 
-def _kfold_scores(moments, sigma, lams, weight, clip, train_folds, test_folds):
-    """K-fold scores of one width for all regularisations."""
-    squares, linear = np.zeros(len(lams)), np.zeros(len(lams))
+def _kfold_scores(moments, sigmas, lams, weight, clip, train_folds, test_folds):
+    """K-fold scores of all widths and regularisations."""
+    squares, linear = np.zeros((2, len(sigmas), len(lams)))
     for fold in range(test_folds.max() + 1):
-        held_train, held_test = train_folds == fold, test_folds == fold
-        S = sum(
-            K.T @ (K * ~held_train[rows, None]) for rows, K in moments.train.at(sigma)
-        ) / np.count_nonzero(~held_train)
-        eigenvalues, U = np.linalg.eigh(S)
-        s = U.T @ moments.first_moment(sigma, weight * ~held_test)
-        alpha = U @ (s[:, None] / (np.maximum(eigenvalues, 0.0)[:, None] + lams))
-        if clip == "coefficients":
-            alpha = np.maximum(alpha, 0.0)
-        for rows, K in moments.train.at(sigma):
-            squares += held_train[rows] @ np.square(np.maximum(K @ alpha, 0.0))
-        for rows, K in moments.test.at(sigma):
-            linear += (weight * held_test)[rows] @ np.maximum(K @ alpha, 0.0)
+        kept_train, kept_test = train_folds != fold, test_folds != fold
+        b = len(moments.train.centers)
+        S = np.zeros((len(sigmas), b, b))
+        for rows, i, K in moments.train.at_each(sigmas):
+            S[i] += K.T @ (K * kept_train[rows, None])
+        first = moments.first_moments(sigmas, weight * kept_test)
+        alphas = []
+        for S_sigma, s in zip(S, first, strict=True):
+            eigenvalues, U = np.linalg.eigh(S_sigma / np.count_nonzero(kept_train))
+            inverse = 1.0 / (np.maximum(eigenvalues, 0.0)[:, None] + lams)
+            alpha = U @ (inverse * (U.T @ s)[:, None])
+            alphas.append(np.maximum(alpha, 0.0) if clip == "coefficients" else alpha)
+        for rows, i, K in moments.train.at_each(sigmas):
+            squares[i] += ~kept_train[rows] @ np.square(np.maximum(K @ alphas[i], 0.0))
+        for rows, i, K in moments.test.at_each(sigmas):
+            linear[i] += (weight * ~kept_test)[rows] @ np.maximum(K @ alphas[i], 0.0)
     return 0.5 * squares / len(train_folds) - linear / weight.sum()
 
 
@@ -345,11 +364,12 @@ class ULSIF(DensityRatio):
             scores, folds = _loo_scores, ()
             if self.selection == "kfold":
                 scores, folds = _kfold_scores, self._folds(moments, test_weight, rng)
-            self.scores_ = np.empty((len(self.sigmas_), len(self.lams_)))
-            for i in np.argsort(-self.sigmas_):  # downwards: a kernel may be the square of the last
-                self.scores_[i] = scores(
-                    moments, self.sigmas_[i], self.lams_, test_weight, self.clip, *folds
-                )
+            # As many widths at a time as their fits, one for each regularisation, need little room.
+            step = max(1, _FITS_BYTES // (8 * len(self.lams_) * len(self.centers_) ** 2))
+            widths = [self.sigmas_[i : i + step] for i in range(0, len(self.sigmas_), step)]
+            self.scores_ = np.concatenate(
+                [scores(moments, w, self.lams_, test_weight, self.clip, *folds) for w in widths]
+            )
             best = np.unravel_index(np.argmin(self.scores_), self.scores_.shape)
         self.sigma_, self.lam_ = float(self.sigmas_[best[0]]), float(self.lams_[best[1]])
 

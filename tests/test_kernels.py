@@ -193,6 +193,27 @@ def test_kernel_blocks_at_any_sequence_of_widths(rng, monkeypatch, cache_bytes):
         assert_allclose(blocks.product(alpha, sigma), plain_kernel(X, C, sigma) @ alpha, rtol=1e-9)
 
 
+@pytest.mark.parametrize("cache_bytes", [2**27, 0], ids=["cached", "fresh"])
+def test_kernel_blocks_give_each_width_of_a_block_in_turn(rng, monkeypatch, cache_bytes):
+    monkeypatch.setattr(kernels, "_CACHE_BYTES", cache_bytes)
+    monkeypatch.setattr(kernels, "_BLOCK_ELEMENTS", 40)
+    X, C = rng.normal(size=(33, 3)), rng.normal(size=(5, 3))
+    blocks = KernelBlocks(X, C)
+    sigmas = np.array([1.0, 2.0 / np.sqrt(2.0), 0.3, 2.0, 0.3, 0.9])  # some are squares of others
+    for _ in range(2):  # the second time from what was kept
+        values = np.full((len(sigmas), len(X), len(C)), np.nan)
+        seen = []
+        for rows, i, K in blocks.at_each(sigmas):
+            values[i, rows] = K
+            seen.append((rows.start, i))
+        assert seen == sorted(seen, key=lambda step: (step[0], -sigmas[step[1]]))
+        for sigma, found in zip(sigmas, values, strict=True):
+            assert_allclose(found, plain_kernel(X, C, sigma), rtol=1e-11)
+    assert_allclose(
+        np.concatenate([K for _, K in blocks.at(0.9)]), plain_kernel(X, C, 0.9), rtol=1e-11
+    )
+
+
 def test_kernel_blocks_keep_no_distances_beyond_the_budget(rng, monkeypatch):
     monkeypatch.setattr(kernels, "_CACHE_BYTES", 8 * 10 * 3 - 1)
     blocks = KernelBlocks(rng.normal(size=(10, 2)), rng.normal(size=(3, 2)))

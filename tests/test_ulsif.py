@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
-from ddr import ULSIF, kernels
+from ddr import ULSIF, kernels, ulsif
 from ddr.kernels import assign_folds
 from ddr.ulsif import LAMBDAS, WIDTHS, second_moment, soft_moment, ulsif_coefficients
 
@@ -213,6 +213,7 @@ def test_row_blocks_change_nothing(monkeypatch, clip, selection):
     whole = ULSIF(**options).fit(X_train, X_test, weight)
     monkeypatch.setattr(kernels, "_BLOCK_ELEMENTS", 100)
     monkeypatch.setattr(kernels, "_CACHE_BYTES", 0)
+    monkeypatch.setattr(ulsif, "_FITS_BYTES", 2 * 8 * 9 * 20**2)  # two widths at a time
     blocks = ULSIF(**options).fit(X_train, X_test, weight)
     assert_allclose(blocks.scores_, whole.scores_, rtol=1e-8)
     assert_allclose(blocks.weights_, whole.weights_, rtol=1e-8, atol=1e-10)
