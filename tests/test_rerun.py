@@ -4,6 +4,7 @@ import nbformat
 import pytest
 
 from ddr.cli import main
+from ddr.notebook import strip_volatile
 from ddr.pages import runs, status
 from ddr.rerun import find_labels, move_links, same_code
 
@@ -46,6 +47,18 @@ def test_execution_repeats_byte_for_byte(command, repository, capsys):
     assert b"papermill" not in first
     assert sorted(p.name for p in path.parent.iterdir()) == ["01_small.ipynb"]
     assert " s |" in status.times_table(repository)
+
+
+def test_pieces_of_one_text_are_joined(make_notebook):
+    pieces = [("stdout", "on"), ("stdout", "e\n"), ("stderr", "hm\n"), ("stdout", "two\n")]
+    outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
+    executed = make_notebook(("print('one')", {"outputs": outputs}))
+    cell = strip_volatile(executed, make_notebook()).cells[0]
+    assert [(o.name, o.text) for o in cell.outputs] == [
+        ("stdout", "one\n"),
+        ("stderr", "hm\n"),
+        ("stdout", "two\n"),
+    ]
 
 
 def test_failed_execution_replaces_nothing(command, repository, make_notebook, capsys):
