@@ -74,4 +74,4 @@ lock: install  ## resolve requirements.txt anew into requirements.lock
 	  --upgrade requirements.txt -o requirements.lock
 
 clean:  ## remove what was built, and the environment
-	rm -rf _build artifacts book/_generated .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage $(VENV)
+	rm -rf _build artifacts book/_generated .pytest_cache .ruff_cache .hypothesis .coverage $(VENV)
