@@ -22,6 +22,8 @@ TIMES = "_build/notebook_times.json"
 FAILED = "artifacts/failed"
 
 _RUN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+# Threads for matrices as small as these wait for each other longer than they work.
+_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 _VOLATILE_CELL_METADATA = ("papermill", "execution", "ExecuteTime")
 
 
@@ -156,6 +158,8 @@ def _papermill(path, values, root, progress):
 
     scratch = Path(root) / FAILED / path.name
     scratch.parent.mkdir(parents=True, exist_ok=True)
+    for variable in _ONE_THREAD:  # for the kernel, which starts as a process of its own
+        os.environ.setdefault(variable, "1")
     started = time.perf_counter()
     executed = papermill.execute_notebook(
         str(path),

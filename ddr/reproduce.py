@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from ddr.experiments import Run, methods_of
 from ddr.paper import BOOK, compare, summary
@@ -82,12 +83,13 @@ def recompute(protocol, runs=1, cases=None):
         accuracies. A run that is not stored has a missing ``stored``.
     """
     run = Run(protocol)
-    rows = [
-        {"case": case, "seed": seed, **row}
-        for case in cases or protocol["cases"]
-        for seed in range(runs)
-        for row in run(case, seed)
-    ]
+    with threadpool_limits(limits=1):  # as in a sweep
+        rows = [
+            {"case": case, "seed": seed, **row}
+            for case in cases or protocol["cases"]
+            for seed in range(runs)
+            for row in run(case, seed)
+        ]
     new = pd.DataFrame(rows).rename(columns={"accuracy": "computed"})
     old = store_of(protocol).rows().rename(columns={"accuracy": "stored"})
     keys = ["case", "seed", "method"]
