@@ -7,7 +7,6 @@ cross-validation much faster than ``IWSearchCV`` around the plain one.
 """
 
 from itertools import combinations
-from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +16,16 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ddr.checks import (
+    check_centers,
+    check_choice,
+    check_count,
+    check_fit_data,
+    check_grid,
+    check_positive,
+)
 from ddr.kernels import (
     choose_centers,
     gaussian_kernel,
@@ -30,38 +36,10 @@ from ddr.kernels import (
 )
 from ddr.validation import (
     check_loss,
-    check_weights,
     first_best,
     posterior_loss,
     weighted_splits,
 )
-
-# ------------------------------------------------------------------------------------------------
-# Checks that both families share
-# ------------------------------------------------------------------------------------------------
-
-
-def _check_fit_data(estimator, X, y, sample_weight):
-    """Validated rows, class indices and weights; sets ``classes_``."""
-    X, y = validate_data(estimator, X, y, dtype=np.float64)
-    check_classification_targets(y)
-    weight = check_weights(sample_weight, len(y))
-    estimator.classes_, y_index = np.unique(y, return_inverse=True)
-    return X, y_index, weight
-
-
-def _check_positive(name, value):
-    if not isinstance(value, Real) or not np.isfinite(value) or value <= 0:
-        raise ValueError(f"{name} must be positive, got {value!r}")
-    return float(value)
-
-
-def _check_grid(name, values):
-    values = np.atleast_1d(np.asarray(values, dtype=float))
-    if values.ndim != 1 or not values.size:
-        raise ValueError(f"{name} must be a list of positive numbers, got {values.tolist()!r}")
-    return np.array([_check_positive(f"each of {name}", value) for value in values])
-
 
 # ------------------------------------------------------------------------------------------------
 # Importance-weighted least-squares probabilistic classification
@@ -174,13 +152,9 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
 
     def _resolve_centers(self, X, weight):
         if self.centers is None:
-            if not isinstance(self.n_centers, Integral) or self.n_centers < 1:
-                raise ValueError(f"n_centers must be a positive integer, got {self.n_centers!r}")
-            return choose_centers(X, self.n_centers, weight=weight, random_state=self.random_state)
-        centers = check_array(self.centers, dtype=np.float64, input_name="centers")
-        if centers.shape[1] != X.shape[1]:
-            raise ValueError(f"centers must have {X.shape[1]} columns, got {centers.shape[1]}")
-        return centers
+            n_centers = check_count(self.n_centers, "n_centers")
+            return choose_centers(X, n_centers, weight=weight, random_state=self.random_state)
+        return check_centers(self.centers, X.shape[1])
 
     def _fit_coefficients(self, X, y_index, weight, sigma, lam):
         self.sigma_ = sigma
@@ -313,9 +287,9 @@ class IWLSPC(_LeastSquaresPosterior):
         -------
         self
         """
-        lam = _check_positive("lam", self.lam)
-        sigma = None if self.sigma is None else _check_positive("sigma", self.sigma)
-        X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
+        lam = check_positive(self.lam, "lam")
+        sigma = None if self.sigma is None else check_positive(self.sigma, "sigma")
+        X, y_index, weight = check_fit_data(self, X, y, sample_weight)
         self.centers_ = self._resolve_centers(X, weight)
         sigma = _median_width(X, weight) if sigma is None else sigma
         self._fit_coefficients(X, y_index, weight, sigma, lam)
@@ -443,8 +417,8 @@ class IWLSPCCV(_LeastSquaresPosterior):
         self
         """
         check_loss(self.loss)
-        self.lams_ = _check_grid("lams", self.lams)
-        X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
+        self.lams_ = check_grid(self.lams, "lams")
+        X, y_index, weight = check_fit_data(self, X, y, sample_weight)
         self.sigmas_ = self._resolve_sigmas(X, weight)
         self.centers_ = self._resolve_centers(X, weight)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
@@ -460,8 +434,8 @@ class IWLSPCCV(_LeastSquaresPosterior):
 
     def _resolve_sigmas(self, X, weight):
         if self.sigmas is None:
-            return _check_grid("sigma_factors", self.sigma_factors) * _median_width(X, weight)
-        return _check_grid("sigmas", self.sigmas)
+            return check_grid(self.sigma_factors, "sigma_factors") * _median_width(X, weight)
+        return check_grid(self.sigmas, "sigmas")
 
     def _score_grid(self, X, y_index, weight, splits):
         distances = squared_distances(X, self.centers_)
@@ -718,10 +692,7 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return machines
 
     def _check_predict_by(self):
-        if self.predict_by not in ("posterior", "decision"):
-            raise ValueError(
-                f"predict_by must be 'posterior' or 'decision', got {self.predict_by!r}"
-            )
+        check_choice(self.predict_by, "predict_by", ("posterior", "decision"))
 
     def _scores(self, X):
         return _class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
@@ -868,12 +839,11 @@ class LinearSVMWithPosteriors(_PlattSVM):
         -------
         self
         """
-        if self.calibration not in ("cv", "train"):
-            raise ValueError(f"calibration must be 'cv' or 'train', got {self.calibration!r}")
+        check_choice(self.calibration, "calibration", ("cv", "train"))
         self._check_predict_by()
-        C = _check_positive("C", self.C)
-        _check_positive("tol", self.tol)
-        X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
+        C = check_positive(self.C, "C")
+        check_positive(self.tol, "tol")
+        X, y_index, weight = check_fit_data(self, X, y, sample_weight)
         machines = self._fit_machines(X, y_index, weight, C)
         if self.calibration == "train":
             rows = np.flatnonzero(weight)
@@ -966,9 +936,9 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         """
         check_loss(self.loss)
         self._check_predict_by()
-        Cs = _check_grid("Cs", self.Cs)
-        _check_positive("tol", self.tol)
-        X, y_index, weight = _check_fit_data(self, X, y, sample_weight)
+        Cs = check_grid(self.Cs, "Cs")
+        check_positive(self.tol, "tol")
+        X, y_index, weight = check_fit_data(self, X, y, sample_weight)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
         self.n_splits_ = len(splits)
         held_out = np.concatenate([test for _, test in splits])

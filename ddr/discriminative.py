@@ -19,14 +19,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from ddr.checks import check_choice, check_count, check_magnitude, check_positive
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import (
-    check_choice,
-    check_count,
-    check_magnitude,
-    check_positive,
-    warn_of_overlap,
-)
+from ddr.ratio import warn_of_overlap
 from ddr.ulsif import ULSIF
 
 

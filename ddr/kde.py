@@ -3,7 +3,8 @@ r"""The two-step baseline: estimate both densities, then divide."""
 import numpy as np
 from sklearn.neighbors import KernelDensity
 
-from ddr.ratio import DensityRatio, check_positive
+from ddr.checks import check_positive
+from ddr.ratio import DensityRatio
 
 
 def scott_bandwidth(X, weight):

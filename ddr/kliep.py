@@ -5,6 +5,7 @@ import piqp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ddr.checks import check_count, check_grid
 from ddr.kernels import (
     KernelBlocks,
     assign_folds,
@@ -12,7 +13,7 @@ from ddr.kernels import (
     group_equal_rows,
     median_distance,
 )
-from ddr.ratio import DensityRatio, centers_of, check_count, check_grid
+from ddr.ratio import DensityRatio, centers_of
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
 _TINY = 1e-300

@@ -7,18 +7,14 @@ all ones is the plain estimator, weight 0 a row that is not there, weight 2 a ro
 """
 
 import warnings
-from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ddr.checks import LARGEST, check_centers, check_count, check_magnitude
 from ddr.information import effective_sample_size
 from ddr.kernels import choose_centers, median_distance, row_blocks, squared_distances
-
-# The square of a larger number overflows when a few are added up.
-_LARGEST = 1e150
 
 
 class OverlapWarning(UserWarning):
@@ -58,107 +54,11 @@ def check_test_weight(test_weight, n_test):
     bad = weight[~(np.isfinite(weight) & (weight >= 0))]
     if len(bad):
         raise ValueError(f"test_weight must be finite and non-negative, got {bad[0]:g}")
-    if weight.max() > _LARGEST:
-        raise ValueError(f"test_weight must be at most {_LARGEST:g}, got {weight.max():g}")
+    if weight.max() > LARGEST:
+        raise ValueError(f"test_weight must be at most {LARGEST:g}, got {weight.max():g}")
     if not np.any(weight > 0):
         raise ValueError("test_weight must have a positive entry, got only zeros")
     return weight
-
-
-def check_magnitude(X, name):
-    """Return ``X`` if the squares of its entries are finite, or raise one clear sentence.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    name : str
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_magnitude(np.array([[1e200]]), "X_test")
-    Traceback (most recent call last):
-        ...
-    ValueError: X_test must hold numbers of magnitude at most 1e+150, got 1e+200: rescale the data
-    """
-    largest = max(X.max(initial=0.0), -X.min(initial=0.0))
-    if largest > _LARGEST:
-        raise ValueError(
-            f"{name} must hold numbers of magnitude at most {_LARGEST:g}, got {largest:g}: "
-            "rescale the data"
-        )
-    return X
-
-
-def check_positive(value, name):
-    """Return ``value`` as a float if it is a positive finite number, or raise one clear sentence.
-
-    Examples
-    --------
-    >>> check_positive(2, "sigma")
-    2.0
-    >>> check_positive(-1.0, "sigma")
-    Traceback (most recent call last):
-        ...
-    ValueError: sigma must be a positive number, got -1.0
-    """
-    valid = isinstance(value, Real) and not isinstance(value, bool)
-    if not valid or not np.isfinite(value) or value <= 0:
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
-    return float(value)
-
-
-def check_count(value, name, minimum=1):
-    """Return ``value`` as an int of at least ``minimum``, or raise one clear sentence.
-
-    Examples
-    --------
-    >>> check_count(5, "n_centers")
-    5
-    >>> check_count(0, "n_centers")
-    Traceback (most recent call last):
-        ...
-    ValueError: n_centers must be a whole number of at least 1, got 0
-    """
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
-        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
-    return int(value)
-
-
-def check_choice(value, name, choices):
-    """Return ``value`` if it is one of ``choices``, or raise one clear sentence.
-
-    Examples
-    --------
-    >>> check_choice("soft", "prior", ("soft", "hard"))
-    'soft'
-    """
-    if value not in choices:
-        allowed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
-    return value
-
-
-def check_grid(value, name, default):
-    """Candidates for a positive parameter: one number, a list of numbers, or None for ``default``.
-
-    Examples
-    --------
-    >>> check_grid(2.0, "sigma", None), check_grid([1, 3], "sigma", None)
-    (array([2.]), array([1., 3.]))
-    """
-    if value is None:
-        return np.asarray(default, dtype=float)
-    candidates = [value] if np.ndim(value) == 0 else list(value)
-    if not candidates:
-        raise ValueError(f"{name} must be a positive number or a list of them, got an empty list")
-    return np.array(
-        [check_positive(v.item() if hasattr(v, "item") else v, name) for v in candidates]
-    )
 
 
 def centers_of(estimator, X_test, test_weight, rng):
@@ -186,12 +86,7 @@ def centers_of(estimator, X_test, test_weight, rng):
     if estimator.centers is None:
         n_centers = check_count(estimator.n_centers, "n_centers")
         return choose_centers(X_test, n_centers, test_weight, rng)
-    centers = check_array(estimator.centers, dtype=np.float64, input_name="centers")
-    if centers.shape[1] != X_test.shape[1]:
-        raise ValueError(
-            f"centers must have {X_test.shape[1]} columns like the data, got {centers.shape[1]}"
-        )
-    return centers
+    return check_centers(estimator.centers, X_test.shape[1])
 
 
 def far_share(X_train, X_test, max_rows=100):

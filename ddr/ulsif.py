@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ddr.checks import check_choice, check_count, check_grid
 from ddr.kernels import KernelBlocks, assign_folds, median_distance
-from ddr.ratio import DensityRatio, centers_of, check_choice, check_count, check_grid
+from ddr.ratio import DensityRatio, centers_of
 
 # Each width is the last times the square root of two, which KernelBlocks makes nearly free.
 WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)

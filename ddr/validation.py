@@ -34,42 +34,11 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
+from ddr.checks import check_choice, check_count, check_weights
+
 LOSSES = ("zero_one", "log", "squared")
 # Risks closer than this are the same number summed in another order.
 _TIE = 1e-12
-
-
-def check_weights(sample_weight, n_rows):
-    """Check importance weights, one per row; ``None`` means ones.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,) or None
-    n_rows : int
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-
-    Examples
-    --------
-    >>> check_weights([0, 2.5], 2)
-    array([0. , 2.5])
-    """
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=float)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have one value per row, shape ({n_rows},), got {weight.shape}"
-        )
-    if not np.all(np.isfinite(weight)):
-        raise ValueError("sample_weight must be finite, got NaN or infinity")
-    if np.any(weight < 0):
-        raise ValueError(f"sample_weight must not be negative, got {weight.min()}")
-    if not np.any(weight > 0):
-        raise ValueError("sample_weight must have a positive sum, got only zeros")
-    return weight
 
 
 def check_loss(loss):
@@ -80,9 +49,7 @@ def check_loss(loss):
     >>> check_loss("log")
     'log'
     """
-    if loss not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
-    return loss
+    return check_choice(loss, "loss", LOSSES)
 
 
 def stratified_folds(y, n_folds=5, random_state=None):
@@ -108,8 +75,7 @@ def stratified_folds(y, n_folds=5, random_state=None):
     >>> [sorted(test.tolist()) for _, test in folds]
     [[2, 4], [1, 5], [0, 3]]
     """
-    if not isinstance(n_folds, Integral) or n_folds < 2:
-        raise ValueError(f"cv must be at least 2 folds, got {n_folds!r}")
+    n_folds = check_count(n_folds, "cv", minimum=2)
     y = np.asarray(y)
     if len(y) < 2:
         raise ValueError(f"cv needs at least 2 rows of positive weight, got n_samples={len(y)}")

@@ -11,6 +11,7 @@ import pytest
 import ddr
 
 MODULES = [
+    "checks",
     "kernels",
     "ratio",
     "ulsif",

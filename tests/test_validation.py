@@ -17,9 +17,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from ddr.checks import check_weights
 from ddr.validation import (
     IWSearchCV,
-    check_weights,
     first_best,
     importance_weighted_score,
     posterior_loss,
@@ -351,8 +351,8 @@ def test_bad_weights_are_refused_in_one_sentence(weight, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "hinge"}, "loss must be one of zero_one, log, squared, got 'hinge'"),
-        ({"cv": 1}, "cv must be at least 2 folds, got 1"),
+        ({"loss": "hinge"}, "loss must be one of 'zero_one', 'log', 'squared', got 'hinge'"),
+        ({"cv": 1}, "cv must be a whole number of at least 2, got 1"),
         ({"cv": 2.5}, "cv must be a number of folds, a splitter or"),
         ({"cv": "five"}, "cv must be a number of folds, a splitter or"),
         (

@@ -7,6 +7,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 #: Folder of each group, with its modules. A module that is named nowhere is of the experiments.
 GROUPS = {
     "method": (
+        "checks",
         "kernels",
         "ratio",
         "ulsif",
