@@ -158,14 +158,16 @@ def test_verdict_definitions(arguments, expected):
     assert paper.verdict(*arguments) == expected
 
 
-def test_order_accepts_printed_ties_only():
+def test_order_is_strict_and_accepts_only_printed_ties():
     printed = {"Unweighted": 0.6025, "uLSIF": 0.6041, "DDR-uLSIF": 0.6539}
-    assert paper.same_order(printed, {"Unweighted": 0.7, "uLSIF": 0.6, "DDR-uLSIF": 0.8})
-    assert not paper.same_order(printed, {"Unweighted": 0.7, "uLSIF": 0.6, "DDR-uLSIF": 0.65})
+    assert paper.same_order(printed, {"Unweighted": 0.6, "uLSIF": 0.7, "DDR-uLSIF": 0.8})
+    # Printed 0.16 points apart, and the other way round in ours.
+    assert not paper.same_order(printed, {"Unweighted": 0.7, "uLSIF": 0.6, "DDR-uLSIF": 0.8})
     assert not paper.same_order(printed, {"Unweighted": 0.7, "uLSIF": 0.7, "DDR-uLSIF": 0.7})
     assert paper.same_order(printed, {"Unweighted": 0.7, "uLSIF": 0.6}) is None
-    # Exactly half a point apart in print is apart, whatever the binary rounding.
-    assert not paper.same_order({"a": 0.9633, "b": 0.9583}, {"a": 0.9, "b": 0.91})
+    tied = printed | {"uLSIF": 0.6025}
+    assert paper.same_order(tied, {"Unweighted": 0.7, "uLSIF": 0.6, "DDR-uLSIF": 0.8})
+    assert paper.same_order(tied, {"Unweighted": 0.6, "uLSIF": 0.7, "DDR-uLSIF": 0.8})
 
 
 def test_fewer_runs_one_run_missing_methods_and_nan():

@@ -262,7 +262,7 @@ def _protocol_reading(results, protocol):
         f"Under the *{protocol}* protocol, {verdicts.get('R3', 0)} of the {run} values that were "
         f"run agree with the printed ones (R3), {verdicts.get('R2', 0)} are within one printed "
         f"standard deviation and in the same order (R2), {verdicts.get('R1', 0)} keep only the "
-        f"order of the methods (R1), and {verdicts.get('R0', 0)} differ (R0). {METHOD} is above "
+        f"order of the methods (R1), and {verdicts.get('R0', 0)} do neither (R0). {METHOD} is above "
         f"{RIVAL} in {(gains['gain'] > 0).sum()} of {len(gains)} cases (in print in "
         f"{(gains['printed'] > 0).sum()} of the same), significantly so in "
         f"{tested['better_paired'].sum()}, and its mean gain is {points(gains['gain'].mean())} "
