@@ -283,6 +283,52 @@ def _unknown(name, by_name):
     return f"unknown parameter {name!r}{hint}; the valid ones are: {', '.join(by_name)}"
 
 
+def validate_here(name, scope):
+    """Check the parameters of a running notebook, which papermill alone does not do.
+
+    Parameters
+    ----------
+    name : str
+        The published notebook, for example ``02_synthetic``: the declarations are read from it,
+        whatever the working directory.
+    scope : dict
+        The notebook's ``globals()``. Checked values are put back with their proper types: a list
+        that was given as text becomes a list, an int given for a float a float.
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence on the first wrong value or unknown name.
+
+    Examples
+    --------
+    >>> from ddr.notebook import find_notebook, read_parameters
+    >>> scope = {p.name: p.default for p in read_parameters(find_notebook("02_synthetic"))}
+    >>> validate_here("02_synthetic", scope)
+    >>> validate_here("02_synthetic", scope | {"n_runs": 0})
+    Traceback (most recent call last):
+    ValueError: n_runs must lie in 1..1000, got 0
+    """
+    from ddr.notebook import find_notebook, read_parameters  # it imports this module
+
+    declared = read_parameters(find_notebook(name))
+    given = {parameter.name: scope[parameter.name] for parameter in declared}
+    scope.update(check_values(declared, dict.fromkeys(_injected(scope)) | given))
+
+
+def _injected(scope):
+    """Names in the cell that papermill inserts; a misspelt one would otherwise go unnoticed."""
+    cells = [source for source in scope.get("In", []) if source.startswith("# Parameters\n")]
+    return [
+        target.id
+        for source in cells
+        for statement in ast.parse(source).body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    ]
+
+
 def read_value(parameter, text):
     """Read a value typed on a command line as the parameter's type.
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ddr.parameters import check_values, format_card, parse_parameters
+from ddr.notebook import find_notebook, list_notebooks, read_parameters
+from ddr.parameters import check_values, format_card, parse_parameters, validate_here
 
 CELL = """\
 # What varies
@@ -93,3 +94,34 @@ def test_wrong_value_is_refused(given, error, sentence):
     with pytest.raises(error) as caught:
         check_values(parse_parameters(CELL), given)
     assert sentence in str(caught.value)
+
+
+# --- a notebook that checks its own parameters -----------------------------------------------
+
+
+def _defaults(name):
+    return {p.name: p.default for p in read_parameters(find_notebook(name))}
+
+
+@pytest.mark.parametrize("path", list_notebooks(), ids=lambda path: path.stem)
+def test_defaults_pass_and_a_wrong_number_of_runs_does_not(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # papermill may be called from anywhere
+    scope = _defaults(path.stem)
+    validate_here(path.stem, scope)
+    assert scope == _defaults(path.stem)
+    whole = next(p for p in read_parameters(path) if p.type_name == "int" and p.low is not None)
+    with pytest.raises(ValueError, match=f"^{whole.name} must lie in"):
+        validate_here(path.stem, scope | {whole.name: int(whole.low) - 1})
+
+
+def test_text_of_papermill_gets_its_type():
+    scope = _defaults("03_biased_sampling") | {"cases": "['Diabete', 'USPS5v6']", "strength": 2}
+    validate_here("03_biased_sampling", scope)
+    assert scope["cases"] == ["Diabete", "USPS5v6"]
+    assert type(scope["strength"]) is float
+
+
+def test_misspelt_name_of_papermill_is_noticed():
+    scope = _defaults("03_biased_sampling") | {"In": ["", "# Parameters\nn_run = 5\n"]}
+    with pytest.raises(ValueError, match=r"unknown parameter 'n_run'.*did you mean 'n_runs'"):
+        validate_here("03_biased_sampling", scope)
