@@ -5,11 +5,16 @@ DataFrames, so that anyone's table can go through the paper's protocol.
 """
 
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import has_fit_parameter
 
+from ddr.checks import check_count
 from ddr.datasets import FourClusters
 from ddr.digits import digit_images
 from ddr.scaling import scale_to_unit_box
@@ -18,6 +23,7 @@ from ddr.seeding import seed_sequence
 __all__ = [
     "DIRECTIONS",
     "ShiftedProblem",
+    "accuracy_gap",
     "biased_sampling",
     "cross_dataset",
     "digit_images",
@@ -92,6 +98,7 @@ def selection_probability(X, omega, strength=4.0, reference=None):
     """
     X = np.asarray(X, dtype=float)
     omega = np.asarray(omega, dtype=float)
+    _check_strength(strength)
     if omega.shape != X.shape[1:]:
         raise ValueError(f"omega must have one entry per column ({X.shape[1]}), got {omega.shape}")
     projection = X @ omega
@@ -101,6 +108,47 @@ def selection_probability(X, omega, strength=4.0, reference=None):
     if spread <= 1e-12 * max(1.0, np.abs(of_reference).max()):
         raise ValueError("X must vary along omega, but all rows have the same projection")
     return expit(strength * (projection - of_reference.mean()) / spread)
+
+
+def accuracy_gap(estimator):
+    """Make the gap by which biased sampling chooses its direction, from any classifier.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        Its ``fit`` must take ``sample_weight``. Only clones of it are fitted; give it a
+        ``random_state`` if it has one, so that chance does not take part in the choice.
+
+    Returns
+    -------
+    callable
+        ``gap(X_train, y_train, importance, X_test, y_test)``: accuracy on the test set when fitted
+        with the ideal weights minus accuracy when fitted without, as
+        :func:`biased_sampling` needs it.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from ddr import datasets
+    >>> table = datasets.load("Ionosphere")
+    >>> gap = accuracy_gap(GaussianNB())
+    >>> problem = biased_sampling(table.X, table.y, gap=gap, random_state=0)
+    >>> len(problem.info["gaps"])
+    10
+    """
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+        raise TypeError(
+            f"estimator must be a scikit-learn classifier such as GaussianNB(), got {estimator!r}"
+        )
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise TypeError(f"estimator must accept sample_weight in fit, got {estimator!r}")
+
+    def gap(X_train, y_train, importance, X_test, y_test):
+        plain = clone(estimator).fit(X_train, y_train)
+        ideal = clone(estimator).fit(X_train, y_train, sample_weight=importance)
+        return ideal.score(X_test, y_test) - plain.score(X_test, y_test)
+
+    return gap
 
 
 def biased_sampling(
@@ -131,6 +179,7 @@ def biased_sampling(
     gap : callable, needed by "max_gap"
         ``gap(X_train, y_train, importance, X_test, y_test)`` returns a number: how much better a
         learner with the ideal weights does on the test set than one without weights.
+        :func:`accuracy_gap` makes one from a classifier.
     redraw : bool
         After choosing the direction, draw a fresh training set with it. Otherwise the training set
         that won the comparison is the one that is used, luck included.
@@ -166,9 +215,16 @@ def biased_sampling(
     >>> problem = biased_sampling(table.X, table.y, choose="none", random_state=0)
     >>> len(problem.y_test), bool((problem.importance >= 1).all())
     (175, True)
+
+    As in the paper, with the direction in which ideal weights help a classifier most:
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> biased_sampling(table.X, table.y, gap=accuracy_gap(GaussianNB()), random_state=0)
+    ShiftedProblem(train ... x 34, test 175 x 34)
     """
     X, y = _table(X, y, scaling)
     _check_choice(n_omegas, choose, gap, test_fraction, min_per_class)
+    _check_strength(strength)
     split_seed, omega_seed, redraw_seed = seed_sequence(random_state).spawn(3)
     test, pool = _split(len(y), test_fraction, split_seed)
     table = _Pool(X, y, pool, strength, min_per_class)
@@ -253,6 +309,7 @@ def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):
     Parameters
     ----------
     n_train, n_test : int
+        At least 1.
     mixture : FourClusters, optional
         The paper's by default.
     random_state : None, int, SeedSequence, Generator or RandomState
@@ -267,6 +324,8 @@ def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):
     >>> mixture_shift(100, random_state=0)
     ShiftedProblem(train 100 x 2, test 2000 x 2)
     """
+    check_count(n_train, "n_train")
+    check_count(n_test, "n_test")
     mixture = FourClusters() if mixture is None else mixture
     train_seed, test_seed = seed_sequence(random_state).spawn(2)
     X_train, y_train = mixture.sample(n_train, "train", train_seed)
@@ -326,21 +385,41 @@ def _table(X, y, scaling):
     X = check_array(X, dtype=np.float64, input_name="X")
     y = column_or_1d(y)
     check_consistent_length(X, y)
+    missing = sum(_is_missing(label) for label in y.tolist())
+    if missing:
+        raise ValueError(f"y must have a label for each row, got {missing} missing")
+    try:
+        check_classification_targets(y)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold class labels of one type: {error}") from None
     if len(np.unique(y)) < 2:
         raise ValueError("y must have at least two classes, got one")
     return (scale_to_unit_box(X) if scaling == "feature" else X), y
+
+
+def _is_missing(label):
+    same = label == label  # of NaN false, of pandas' NA neither true nor false
+    return label is None or not isinstance(same, bool | np.bool_) or not same
+
+
+def _check_strength(strength):
+    if not isinstance(strength, Real) or not np.isfinite(strength):
+        raise ValueError(f"strength must be a finite number, got {strength!r}")
 
 
 def _check_choice(n_omegas, choose, gap, test_fraction, min_per_class):
     if choose not in ("max_gap", "none"):
         raise ValueError(f"choose must be 'max_gap' or 'none', got {choose!r}")
     if choose == "max_gap" and not callable(gap):
-        raise ValueError(f"gap must be a callable when choose='max_gap', got {gap!r}")
+        raise ValueError(
+            f"gap must be a callable when choose='max_gap', got {gap!r}; "
+            "ddr.shifts.accuracy_gap(classifier) makes one, and choose='none' needs none"
+        )
     if n_omegas != int(n_omegas) or n_omegas < 1:
         raise ValueError(f"n_omegas must be a positive integer, got {n_omegas!r}")
     if not 0 < test_fraction < 1:
         raise ValueError(f"test_fraction must be between 0 and 1, got {test_fraction!r}")
-    if min_per_class < 1:
+    if not min_per_class >= 1:
         raise ValueError(f"min_per_class must be at least 1, got {min_per_class!r}")
 
 

@@ -8,11 +8,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from ddr import shifts
 from ddr.datasets import FourClusters, load
 from ddr.resize import resize_images, resize_matrix
-from ddr.shifts import biased_sampling, cross_dataset, scale_to_unit_box, selection_probability
+from ddr.shifts import (
+    accuracy_gap,
+    biased_sampling,
+    cross_dataset,
+    scale_to_unit_box,
+    selection_probability,
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +76,8 @@ def test_selection_probability_refuses_what_it_cannot_use(table):
     X, _ = table
     with pytest.raises(ValueError, match="omega must have one entry per column"):
         selection_probability(X, [1.0, 2.0])
+    with pytest.raises(ValueError, match="strength must be a finite number, got inf"):
+        selection_probability(X, [1.0, 2.0, 3.0], strength=np.inf)
     with pytest.raises(ValueError, match="all rows have the same projection"):
         selection_probability(np.ones((5, 3)) * 0.1, [0.3, 0.7, 0.9])
 
@@ -236,6 +247,42 @@ def test_data_frames_give_the_same_problem_as_arrays():
     assert np.array_equal(scale_to_unit_box(frame), scale_to_unit_box(ionosphere.X))
 
 
+def test_accuracy_gap_is_the_difference_of_two_accuracies(table):
+    X, y = table
+    train, test, weights = slice(0, 150), slice(150, 400), np.exp(X[:150, 0])
+    shares = []
+    for options in ({"sample_weight": weights}, {}):
+        model = LogisticRegression(C=0.1).fit(X[train], y[train], **options)
+        shares.append(np.mean(model.predict(X[test]) == y[test]))
+    learner = LogisticRegression(C=0.1)
+    gap = accuracy_gap(learner)(X[train], y[train], weights, X[test], y[test])
+    assert gap == pytest.approx(shares[0] - shares[1])
+    assert gap != 0
+    assert not hasattr(learner, "coef_")  # only clones are fitted
+
+
+def test_a_data_frame_goes_through_the_papers_rule(table):
+    frame = pd.DataFrame(table[0], columns=["a", "b", "c"])
+    labels = pd.Series(np.where(table[1] == 1, "yes", "no"))
+    problem = biased_sampling(frame, labels, gap=accuracy_gap(GaussianNB()), random_state=0)
+    assert problem.info["chosen"] == np.argmax(problem.info["gaps"])
+    assert len(problem.info["gaps"]) == 10
+    assert max(problem.info["gaps"]) > min(problem.info["gaps"])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "said"),
+    [
+        (GaussianNB, "estimator must be a scikit-learn classifier such as GaussianNB"),
+        (None, "estimator must be a scikit-learn classifier .* got None"),
+        (KNeighborsClassifier(), "must accept sample_weight in fit, got KNeighborsClassifier"),
+    ],
+)
+def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
+    with pytest.raises(TypeError, match=said):
+        accuracy_gap(estimator)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -246,6 +293,14 @@ def test_data_frames_give_the_same_problem_as_arrays():
         ({"test_fraction": 1.0}, "test_fraction must be between 0 and 1, got 1.0"),
         ({"test_fraction": 1e-6}, "test_fraction must leave rows on both sides"),
         ({"min_per_class": 0}, "min_per_class must be at least 1, got 0"),
+        ({"min_per_class": np.nan}, "min_per_class must be at least 1, got nan"),
+        ({"strength": np.nan}, "strength must be a finite number, got nan"),
+        ({"strength": "4"}, "strength must be a finite number, got '4'"),
+        ({"choose": "max_gap"}, r"ddr\.shifts\.accuracy_gap\(classifier\) makes one"),
+        ({"y": [np.nan, *[0.0, 1.0] * 199, 1.0]}, "a label for each row, got 1 missing"),
+        ({"y": [None, pd.NA, *["a", "b"] * 199]}, "a label for each row, got 2 missing"),
+        ({"y": np.arange(400) / 7}, "y must hold class labels of one type"),
+        ({"y": np.array(["a", 1] * 200, dtype=object)}, "y must hold class labels of one type"),
         ({"scaling": "unit"}, "scaling must be 'feature' or 'none', got 'unit'"),
         ({"y": np.ones(400)}, "y must have at least two classes, got one"),
         ({"y": np.ones(7)}, "inconsistent numbers of samples"),
@@ -396,3 +451,10 @@ def test_mixture_shift_has_the_true_joint_ratio():
 def test_the_test_set_does_not_depend_on_the_size_of_the_training_set():
     small, large = (shifts.mixture_shift(n, 100, random_state=0) for n in (100, 1000))
     assert np.array_equal(small.X_test, large.X_test)
+
+
+@pytest.mark.parametrize("sizes", [(0,), (2.5,), (100, 0)])
+def test_mixture_shift_refuses_empty_samples(sizes):
+    name = "n_train" if len(sizes) == 1 else "n_test"
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got"):
+        shifts.mixture_shift(*sizes, random_state=0)
