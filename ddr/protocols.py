@@ -145,7 +145,30 @@ def check_protocol(content):
     for key in ("experiment", "protocol", "seed", "cases", "methods", "learner", "ratios"):
         if key not in content:
             raise ValueError(f"a protocol must have the key {key!r}")
+    _check_ratios(content["ratios"])
     return content
+
+
+def _check_ratios(ratios):
+    from ddr.experiments import RATIOS  # late, since that module reads protocols by this one
+
+    if not isinstance(ratios, dict):
+        raise ValueError(f"ratios must hold the settings of each ratio by its name, got {ratios!r}")
+    for name, options in ratios.items():
+        if name not in RATIOS:
+            raise ValueError(
+                f"ratios has an unknown ratio {name!r}; known are {', '.join(sorted(RATIOS))}"
+            )
+        if not isinstance(options, dict):
+            raise ValueError(f"{name} of ratios must hold settings by their names, got {options!r}")
+        # A run seeds its ratios itself.
+        known = {"sigma_factors", *RATIOS[name]().get_params()} - {"random_state"}
+        for key in options:
+            if key not in known:
+                raise ValueError(
+                    f"{name} of ratios has an unknown key {key!r}; "
+                    f"known are {', '.join(sorted(known))}"
+                )
 
 
 def changed(content, **changes):

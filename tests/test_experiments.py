@@ -136,6 +136,21 @@ def test_kliep_and_kmm_join_where_promised():
     [
         ({"ddr": {"priro": "hard"}}, "ddr has an unknown key 'priro'"),
         ({"colour": 1}, "a protocol has an unknown key 'colour'"),
+        (
+            {"ratios": {"uLSFI": {"sigma": 1.0}}},
+            "ratios has an unknown ratio 'uLSFI'; known are KLIEP, KMM, uLSIF",
+        ),
+        (
+            {"ratios": {"KMM": {"sigm": 1.0}}},
+            "KMM of ratios has an unknown key 'sigm'; "
+            "known are bound, epsilon, ridge, sigma, sigma_factors$",
+        ),
+        (
+            {"ratios": {"uLSIF": {"random_state": 1}}},
+            "uLSIF of ratios has an unknown key 'random_state'",
+        ),
+        ({"ratios": {"uLSIF": 1.0}}, "uLSIF of ratios must hold settings by their names, got 1.0"),
+        ({"ratios": "uLSIF"}, "ratios must hold the settings of each ratio by its name"),
     ],
 )
 def test_typing_mistakes_are_refused(change, sentence):
