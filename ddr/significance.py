@@ -121,7 +121,8 @@ def significance(
     -------
     pandas.DataFrame
         One row per case and rival: case, rival, n (pairs), gain (mean difference), p_paired,
-        p_welch, p_holm, and for each of the three ``better_*``: gain > 0 and p < alpha.
+        p_welch, p_holm, and for each of the three ``better_*``: gain > 0 and p < alpha, and
+        ``worse_*``: gain < 0 and p < alpha.
 
     Notes
     -----
@@ -158,12 +159,14 @@ def _against(wide, method, rival, alpha):
 def _add_decisions(table, alpha):
     table["p_holm"] = holm(table["p_paired"])
     for kind in ("paired", "welch", "holm"):
-        table[f"better_{kind}"] = (table["gain"] > 0) & (table[f"p_{kind}"] < alpha)
+        clear = table[f"p_{kind}"] < alpha
+        table[f"better_{kind}"] = (table["gain"] > 0) & clear
+        table[f"worse_{kind}"] = (table["gain"] < 0) & clear
     return table
 
 
 def count_line(tested):
-    """Say in one line in how many cases the method is significantly better than each rival.
+    """Say in one line how often the method is significantly better or worse than each rival.
 
     Parameters
     ----------
@@ -173,11 +176,13 @@ def count_line(tested):
     Returns
     -------
     str
-        For example ``"better than uLSIF in 6 of 6 cases (paired), 5 (Welch), 6 (Holm)"``.
+        For example ``"better than uLSIF in 5 of 6 cases (paired), 5 (Welch), 4 (Holm),
+        significantly worse in 1 (paired)"``.
     """
     parts = [
         f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
-        f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm)"
+        f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
+        f"significantly worse in {rows['worse_paired'].sum()} (paired)"
         for rival, rows in tested.groupby("rival", sort=False)
     ]
     return "; ".join(parts) if parts else "no case with both methods"
@@ -207,8 +212,9 @@ def typefaces(results, experiment, protocol="matched", alpha=0.05):
     The best mean of the compared methods (never the reference column) is bold when it is
     significantly above every rival. When it is not, the table's own caption decides (key
     ``ties`` of the ledger): every method that is not significantly below the best is bold, or
-    the best alone is in italics. A case where a compared method is missing, or with a single
-    run, has no emphasis.
+    the best alone is in italics. Two means that print alike both record the best average, so both
+    are in italics; the paper has no such case. A case where a compared method is missing, or with
+    a single run, has no emphasis.
     """
     runs = ours(results, experiment, protocol)
     methods = _compared_methods(experiment)
@@ -221,12 +227,14 @@ def typefaces(results, experiment, protocol="matched", alpha=0.05):
         wide = wide.dropna()
         if len(wide) < 2:
             continue
-        best = wide.mean().idxmax()
+        means = wide.mean()
+        best = means.idxmax()
         tied = [
             m for m in methods if m != best and paired_and_welch(wide[best], wide[m])[0] >= alpha
         ]
         if tied and ties == "best italic":
-            marks[case, best] = "italic"
+            alike = [m for m in methods if f"{means[m]:.4f}" == f"{means[best]:.4f}"]
+            marks.update({(case, m): "italic" for m in alike})
         else:
             marks.update({(case, m): "bold" for m in [best, *tied]})
     return marks

@@ -332,6 +332,22 @@ def test_bold_and_italic_by_the_papers_rule():
     assert cell[0][0] == case
     assert cell[0][1] in ("DDR-uLSIF", "uLSIF")
     assert cell[1] == "italic"
+    equal = tied | {"uLSIF": tied["DDR-uLSIF"]}  # neither is the best alone
+    marks = significance.typefaces(_three_methods("cross", case, equal), "cross")
+    assert marks == {(case, "DDR-uLSIF"): "italic", (case, "uLSIF"): "italic"}
+
+
+def test_count_line_says_where_the_method_is_worse():
+    rng = np.random.default_rng(4)
+    base, noise = rng.uniform(0.7, 0.8, 30), rng.normal(0, 0.001, 30)
+    better = {"uLSIF": base, "DDR-uLSIF": base + 0.1 + noise}
+    worse = {"uLSIF": base, "DDR-uLSIF": base - 0.1 + noise}
+    runs = [_three_methods("biased", c, m) for c, m in (("Diabete", better), ("USPS5v6", worse))]
+    tested = significance.significance(pd.concat(runs), "biased", rivals=["uLSIF"])
+    assert significance.count_line(tested) == (
+        "better than uLSIF in 1 of 2 cases (paired), 1 (Welch), 1 (Holm), "
+        "significantly worse in 1 (paired)"
+    )
 
 
 def test_tables_say_verdicts_in_words_and_print_every_value():
