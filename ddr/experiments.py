@@ -10,23 +10,26 @@ import warnings
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from ddr import datasets
-from ddr.classifiers import IWLSPCCV, LinearSVMWithPosteriorsCV
 from ddr.discriminative import DDRClassifier
 from ddr.information import effective_sample_size, mutual_information
+from ddr.iwlspc import IWLSPCCV
 from ddr.kernels import choose_centers, median_distance
 from ddr.kliep import KLIEP
 from ddr.kmm import KMM
 from ddr.protocols import settings
 from ddr.ratio import OverlapWarning
-from ddr.shifts import biased_sampling, cross_dataset, mixture_shift
+from ddr.shifts import accuracy_gap, biased_sampling, cross_dataset, mixture_shift
+from ddr.svm import LinearSVMWithPosteriorsCV
 from ddr.ulsif import ULSIF
+from ddr.validation import IWSearchCV
 
 RATIOS = {"uLSIF": ULSIF, "KLIEP": KLIEP, "KMM": KMM}
-LEARNERS = ("naive_bayes", "iwlspc", "svm")
+LEARNERS = ("naive_bayes", "iwlspc", "svm", "logistic")
 
 
 class Run:
@@ -172,6 +175,11 @@ class Bench:
             return LinearSVMWithPosteriorsCV(
                 predict_by="decision", random_state=self.learner_seed, **options
             )
+        if name == "logistic":
+            grid = {"C": sorted(options.pop("Cs"))}  # of equally good ones the most regularised
+            return IWSearchCV(
+                LogisticRegression(max_iter=1000), grid, random_state=self.learner_seed, **options
+            )
         if name != "iwlspc":
             raise ValueError(f"learner name must be one of {', '.join(LEARNERS)}, got {name!r}")
         centers = choose_centers(X_test, options.pop("n_centers"), None, self.center_seed)
@@ -191,9 +199,7 @@ class Bench:
     def gap(self, X_train, y_train, importance, X_test, y_test):
         """How much better the learner does with ideal weights, by which a direction is chosen."""
         self.look_at(X_train, X_test)
-        plain = clone(self.learner).fit(X_train, y_train)
-        ideal = clone(self.learner).fit(X_train, y_train, sample_weight=importance)
-        return ideal.score(X_test, y_test) - plain.score(X_test, y_test)
+        return accuracy_gap(self.learner)(X_train, y_train, importance, X_test, y_test)
 
     def measure(self, method, problem):
         """Row of one method: accuracy and diagnostics."""

@@ -9,7 +9,7 @@ separable and C is large there are none, and weights change nothing unless they 
 import numpy as np
 import pandas as pd
 
-from ddr.classifiers import LinearSVMWithPosteriors
+from ddr.svm import LinearSVMWithPosteriors
 
 __all__ = ["at_bound", "bound_share", "effect_of_weights"]
 

@@ -20,7 +20,10 @@ MODULES = [
     "kde",
     "information",
     "discriminative",
-    "classifiers",
+    "iwlspc",
+    "hinge",
+    "platt",
+    "svm",
     "validation",
 ]
 HEAVY = ["pandas", "matplotlib", "yaml", "tqdm", "filelock", "distributed", "nbformat", "papermill"]
@@ -57,6 +60,7 @@ def test_entropy_needs_no_scikit_learn():
         ("ULSIF", ["piqp", "sklearn.neighbors", "sklearn.naive_bayes"]),
         ("KLIEP", ["sklearn.neighbors", "sklearn.naive_bayes"]),
         ("DDRClassifier", ["piqp", "sklearn.neighbors"]),
+        ("IWLSPC", ["piqp", "sklearn.neighbors", "sklearn.naive_bayes"]),
         ("effective_sample_size", ["piqp"]),
     ],
 )

@@ -7,7 +7,6 @@ from scipy import stats
 from sklearn.svm import SVC
 
 from ddr import plots_biased, plots_cross
-from ddr.classifiers import LinearSVMWithPosteriors
 from ddr.directions import both_choices, chosen_gaps, random_direction_runs
 from ddr.experiments import Run
 from ddr.margins import at_bound, bound_share, effect_of_weights
@@ -25,6 +24,7 @@ from ddr.section_tables import (
 )
 from ddr.shifts import ShiftedProblem
 from ddr.shown_runs import setting_of
+from ddr.svm import LinearSVMWithPosteriors
 
 CASES = ("Ionosphere", "Diabete")
 
