@@ -18,7 +18,7 @@ from ddr.deviations import deviations
 from ddr.published import published_results
 from ddr.tables import html
 
-__all__ = ["claims_table", "deviations_table", "picture", "png", "table", "versions"]
+__all__ = ["claims_table", "deviations_table", "picture", "png", "signed", "table", "versions"]
 
 # The book's own rule for tables aligns numbers; prose reads better from the left.
 _LEFT = (
@@ -70,7 +70,7 @@ def picture(figure, dpi=150):
     return Image(data=png(figure, dpi), format="png")
 
 
-def table(frame, caption, formats=".4f", align="right"):
+def table(frame, caption, formats=".4f", align="right", height=None):
     """Show a table of text or numbers that scrolls by keyboard where the page is narrow.
 
     Parameters
@@ -83,6 +83,8 @@ def table(frame, caption, formats=".4f", align="right"):
         How real numbers are printed, in all columns or by column (then ``.4f`` in the others).
     align : {"right", "left"}, default="right"
         Left for tables that are mostly prose.
+    height : int, optional
+        Greatest height in lines of text; a longer table scrolls.
 
     Returns
     -------
@@ -92,7 +94,7 @@ def table(frame, caption, formats=".4f", align="right"):
     --------
     >>> import pandas as pd
     >>> shown = table(pd.DataFrame({"a": ["x"], "b": [-0.25]}), "Two", formats=".1f").data
-    >>> "<caption>Two</caption>" in shown, "<td>−0.2</td>" in shown
+    >>> "<caption>Two</caption>" in shown, ">−0.2</td>" in shown
     (True, True)
     """
     if align not in ("right", "left"):
@@ -101,8 +103,29 @@ def table(frame, caption, formats=".4f", align="right"):
     text = pd.DataFrame(
         {name: [_printed(v, by_column.get(name, ".4f")) for v in frame[name]] for name in frame}
     )
-    opening = f'<div tabindex="0" role="region" aria-label="{escape(caption)}" class="ddr-{align}">'
+    scroll = f' style="max-height: {height}em; overflow: auto"' if height else ""
+    named = f'tabindex="0" role="region" aria-label="{escape(caption)}" class="ddr-{align}"'
+    opening = f"<div {named}{scroll}>"
     return HTML(f"{opening}\n{_LEFT if align == 'left' else ''}{html(text, caption)}</div>")
+
+
+def signed(points):
+    """Print a difference in points with its sign, a true minus like that of the tables.
+
+    Parameters
+    ----------
+    points : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> signed(-1.234), signed(0.5)
+    ('−1.23', '+0.50')
+    """
+    return f"{points:+.2f}".replace("-", "−")
 
 
 def _printed(value, how):

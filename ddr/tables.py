@@ -16,6 +16,8 @@ from ddr.significance import typefaces
 __all__ = ["beside", "html", "markdown", "mean_sd", "wide"]
 
 _MARK = {"bold": "**", "italic": "*", "plain": ""}
+# Signs, numbers and the few words between two of them, as in "+0.01 to +0.03" or "3 of 10".
+_NUMERIC = re.compile(r"[\d\s.,±+−–%()*-]*\d(?:[\d\s.,±+−–%()*-]|e[+-]\d|to|of|\(R\d\))*")
 
 
 def mean_sd(mean, sd, typeface="plain"):
@@ -169,6 +171,10 @@ def html(table, caption=""):
     str
         A ``<table>`` element.
 
+    Notes
+    -----
+    Cells that hold numbers are not broken into lines: half of ``0.95 ± 0.01`` reads as a value.
+
     Examples
     --------
     >>> "<strong>1</strong>" in html(pd.DataFrame({"a": ["x"], "b": ["**1**"]}))
@@ -177,7 +183,7 @@ def html(table, caption=""):
     head = "".join(f'<th scope="col">{_inline(name)}</th>' for name in table.columns)
     body = "".join(
         f'<tr><th scope="row">{_inline(row[0])}</th>'
-        + "".join(f"<td>{_inline(cell)}</td>" for cell in row[1:])
+        + "".join(_data_cell(cell) for cell in row[1:])
         + "</tr>\n"
         for row in table.astype(object).to_numpy().tolist()
     )
@@ -186,6 +192,11 @@ def html(table, caption=""):
         f'<table class="dataframe">\n{title}<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}</tbody>\n</table>\n"
     )
+
+
+def _data_cell(cell):
+    style = ' style="white-space: nowrap"' if _NUMERIC.fullmatch(str(cell)) else ""
+    return f"<td{style}>{_inline(cell)}</td>"
 
 
 def _inline(cell):

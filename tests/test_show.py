@@ -124,6 +124,32 @@ def test_numbers_are_printed_by_column_and_counts_as_they_are():
         show.table(frame, "x", align="top")
 
 
+def test_long_table_scrolls_on_request():
+    frame = pd.DataFrame({"a": ["x"], "b": ["y"]})
+    assert "max-height: 30em; overflow: auto" in show.table(frame, "x", height=30).data
+    assert "max-height" not in show.table(frame, "x").data
+
+
+@pytest.mark.parametrize(
+    ("cell", "numeric"),
+    [
+        ("**0.9533 ± 0.0143** (R3)", True),
+        ("2.7e-05", True),
+        ("+0.0012 to −0.0034", True),
+        ("3 of 10", True),
+        ("97 %", True),
+        ("100", True),
+        ("–", False),
+        ("R3: value agrees", False),
+        ("one run: no interval", False),
+        ("10 runs of a case", False),
+    ],
+)
+def test_only_numbers_stay_on_one_line(cell, numeric):
+    text = show.table(pd.DataFrame({"a": ["x"], "b": [cell]}), "x").data
+    assert ("nowrap" in text) == numeric
+
+
 def test_claims_at_a_glance_have_one_row_and_with_evidence_one_for_each_protocol():
     empty = pd.DataFrame(columns=["experiment", "protocol", "case", "method", "seed", "accuracy"])
     protocols = ["matched", "tuned"]
