@@ -8,7 +8,13 @@ by ``|``. The last field is the meaning; the others are ``paper: value`` (what t
     estimator = "ulsif"  # choices: ulsif, kliep, kmm | how the ratio is estimated
 
 Allowed literals are int, float, bool, str and lists of int, float or str; a list's range or
-choices hold for each of its elements.
+choices hold for each of its elements. A long list may go on in the next lines, with the comment
+after its end. ``choices: these`` allows the elements of the list itself, ``choices: as cases``
+what an earlier parameter allows::
+
+    cases = ["Diabete", "Ionosphere",
+             "Australian"]  # paper: all | choices: these | datasets
+    case_shown = "Diabete"  # choices: as cases | dataset of the figure
 """
 
 import ast
@@ -153,11 +159,11 @@ def parse_parameters(source):
     parameters = []
     for statement in ast.parse(source).body:
         name, literal = _assignment(statement, source)
-        comment = comments.get(statement.lineno)
+        comment = comments.get(statement.end_lineno)
         if not comment:
             raise ValueError(f"parameters line {statement.lineno}: {name} needs a trailing comment")
         try:
-            parameters.append(_declare(name, literal, comment))
+            parameters.append(_declare(name, literal, comment, parameters))
         except (TypeError, ValueError) as error:
             raise ValueError(f"parameters line {statement.lineno}: {error}") from None
     _refuse_duplicates([parameter.name for parameter in parameters])
@@ -179,8 +185,6 @@ def _assignment(statement, source):
     simple = isinstance(statement, ast.Assign) and len(statement.targets) == 1
     if not simple or not isinstance(statement.targets[0], ast.Name):
         raise ValueError(f"{where}: only `name = literal` is allowed, got {code!r}")
-    if statement.lineno != statement.end_lineno:
-        raise ValueError(f"{where}: a declaration must fit on one line")
     name = statement.targets[0].id
     try:
         return name, ast.literal_eval(statement.value)
@@ -189,14 +193,14 @@ def _assignment(statement, source):
         raise ValueError(f"{where}: {name} must be a literal, got {value!r}") from None
 
 
-def _declare(name, literal, comment):
+def _declare(name, literal, comment, earlier):
     _refuse_odd_type(name, literal)
     *labelled, meaning = [field.strip() for field in comment.split("|")]
     if not meaning or meaning.split(":")[0] in _FIELDS:
         raise ValueError(f"{name}: the last field of the comment must say what it means")
     fields = _read_fields(name, labelled)
     low, high = _read_range(name, fields.get("range"))
-    choices = tuple(c.strip() for c in fields["choices"].split(",")) if "choices" in fields else ()
+    choices = _read_choices(name, fields.get("choices"), literal, earlier)
     parameter = Parameter(name, literal, meaning, fields.get("paper", ""), low, high, choices)
     parameter.check(literal)  # a default outside its own range is a mistake of the notebook
     return parameter
@@ -233,6 +237,22 @@ def _read_range(name, text):
     if not dots or ends == [None, None]:
         raise ValueError(f"{name}: range must be written low..high, got {text!r}")
     return ends[0], ends[1]
+
+
+def _read_choices(name, text, literal, earlier):
+    if text is None:
+        return ()
+    if text == "these":
+        if not isinstance(literal, list):
+            raise ValueError(f"{name}: 'choices: these' needs a list, got {literal!r}")
+        return tuple(str(element) for element in literal)
+    if text.startswith("as "):
+        known = {parameter.name: parameter.choices for parameter in earlier}
+        other = text.removeprefix("as ").strip()
+        if not known.get(other):
+            raise ValueError(f"{name}: no earlier parameter {other!r} has choices")
+        return known[other]
+    return tuple(choice.strip() for choice in text.split(","))
 
 
 def _refuse_duplicates(names):

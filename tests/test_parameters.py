@@ -48,7 +48,10 @@ def test_long_cells_of_the_card_go_on_below():
         ("n = {'a': 1}  # x", "must be an int, float"),
         ("n, m = 1, 2  # x", "only `name = literal` is allowed"),
         ("print(1)  # x", "only `name = literal` is allowed"),
-        ("n = [\n1]  # x", "must fit on one line"),
+        ("n = [  # x\n1]", "n needs a trailing comment"),
+        ("n = 'a'  # choices: these | x", "'choices: these' needs a list, got 'a'"),
+        ("n = 'a'  # choices: as m | x", "no earlier parameter 'm' has choices"),
+        ("m = 'a'  # x\nn = 'a'  # choices: as m | y", "no earlier parameter 'm' has choices"),
         ("n = 3  # range: 1..2 | x", "n must lie in 1..2, got 3"),
         ("n = 3  # range: .. | x", "range must be written low..high"),
         ("n = 3  # range: a..b | x", "range must be written low..high"),
@@ -65,6 +68,17 @@ def test_malformed_declaration_is_refused(line, sentence):
     with pytest.raises(ValueError, match=r"^parameters") as caught:
         parse_parameters(line)
     assert sentence in str(caught.value)
+
+
+def test_choices_can_be_those_of_the_list_or_of_an_earlier_parameter():
+    cell = (
+        'cases = ["a", "b",\n  "c"]  # choices: these | all\none = "b"  # choices: as cases | one'
+    )
+    cases, one = parse_parameters(cell)
+    assert cases.choices == one.choices == ("a", "b", "c")
+    assert (cases.meaning, one.meaning) == ("all", "one")
+    with pytest.raises(ValueError, match="one must be one of a, b, c; got 'd'"):
+        check_values([cases, one], {"one": "d"})
 
 
 def test_strings_are_read_as_the_declared_type():
