@@ -176,25 +176,55 @@ def ours(results, experiment, protocol):
     experiment : {"synthetic", "biased", "cross"}
         Which table.
     protocol : str
-        Which protocol, for example ``"matched"``.
+        Which protocol: ``"matched"``, ``"tuned"``, ``"universe:..."``, or another one that the
+        runs of this experiment have.
 
     Returns
     -------
     pandas.DataFrame
-        The selected rows, case as text. Runs whose accuracy is NaN are left out.
+        The selected rows, case as text; none where nothing was run. Runs whose accuracy is NaN
+        are left out.
     """
+    if not isinstance(results, pd.DataFrame):
+        raise TypeError(f"results must be a DataFrame, got {type(results).__name__}")
     needed = {"experiment", "protocol", "case", "method", "seed", "accuracy"}
     missing = sorted(needed - set(results.columns))
     if missing:
         raise ValueError(f"results must have the columns {sorted(needed)}, missing {missing}")
     _check_experiment(experiment)
-    chosen = results[(results["experiment"] == experiment) & (results["protocol"] == protocol)]
+    run = results[results["experiment"] == experiment]
+    _check_protocol(protocol, run["protocol"])
+    chosen = run[run["protocol"] == protocol]
     chosen = chosen.assign(case=chosen["case"].astype(str)).dropna(subset=["accuracy"])
     keys = ["case", "method", "seed"]
     if chosen.duplicated(keys).any():
         first = chosen.loc[chosen.duplicated(keys), keys].iloc[0].to_dict()
         raise ValueError(f"results must hold each run once, got {first} of {experiment!r} twice")
+    _check_accuracies(chosen)
     return chosen
+
+
+def _check_protocol(protocol, run):
+    """Refuse a name that no run has, unless it is one that may have no runs yet."""
+    present = sorted(map(str, run.unique()))
+    known = protocol in ("matched", "tuned") or str(protocol).startswith("universe:")
+    if present and not known and protocol not in present:
+        universes = ", ..." if any(name.startswith("universe:") for name in present) else ""
+        names = [name for name in present if not name.startswith("universe:")]
+        raise ValueError(
+            f"protocol must be one that was run ({', '.join(names)}{universes}), got {protocol!r}"
+        )
+
+
+def _check_accuracies(chosen):
+    accuracies = pd.to_numeric(chosen["accuracy"], errors="coerce")
+    wrong = chosen[~accuracies.between(0, 1)]
+    if len(wrong):
+        case, method, seed, accuracy = wrong[["case", "method", "seed", "accuracy"]].iloc[0]
+        raise ValueError(
+            f"results must hold accuracies from 0 to 1, got {accuracy} "
+            f"({case}, {method}, run {seed})"
+        )
 
 
 def delta_interval(mean_ours, sd_ours, n_ours, mean_paper, sd_paper, n_paper=30, level=0.95):

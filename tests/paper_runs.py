@@ -8,7 +8,11 @@ from ddr import paper
 
 def runs_like_the_paper(experiment, n=30, shift=0.0, protocol="matched"):
     """Runs whose mean and sd are exactly the printed ones (shifted), case by case."""
-    standard = np.random.default_rng(0).standard_normal(n)
+    # One run in six far below the others: printed sds of 0.1 beside means of 0.95 leave no room
+    # above, since no accuracy exceeds 1.
+    rng = np.random.default_rng(0)
+    standard = rng.normal(0, 0.02, n)
+    standard[rng.permutation(n)[: max(1, n // 6)]] -= 1
     standard = (standard - standard.mean()) / (standard.std(ddof=1) if n > 1 else 1)
     rows = [
         (experiment, protocol, v.case, v.method, seed, v.mean + shift + v.sd * z)

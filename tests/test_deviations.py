@@ -52,10 +52,10 @@ def test_baseline_uses_the_same_runs_as_the_universe(printed_runs):
 
 
 def test_a_baseline_of_the_multiverse_goes_before_the_published_runs(printed_runs):
-    other = changed_runs(printed_runs, "cross", "small-c", "DDR-uLSIF", 0.05)
-    baseline = changed_runs(printed_runs, "cross", "baseline", "DDR-uLSIF", 0.01)
+    other = changed_runs(printed_runs, "cross", "small-c", "DDR-uLSIF", -0.05)
+    baseline = changed_runs(printed_runs, "cross", "baseline", "DDR-uLSIF", -0.01)
     found = dev.universe_effect(pd.concat([printed_runs, other, baseline]), "cross", "small-c")
-    assert found["gain_changed"] - found["gain_baseline"] == pytest.approx(4)
+    assert found["gain_changed"] - found["gain_baseline"] == pytest.approx(-4)
 
 
 def test_sentences_say_not_measured_or_give_numbers(printed_runs):

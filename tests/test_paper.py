@@ -222,6 +222,46 @@ def test_repeated_runs_and_missing_columns_are_refused():
         paper.compare(runs.drop(columns="seed"), "cross")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (1.2, r"accuracies from 0 to 1, got 1\.2 \(0 vs 9 x, uLSIF, run 2\)"),
+        (-0.1, r"accuracies from 0 to 1, got -0\.1"),
+        (np.inf, "accuracies from 0 to 1, got inf"),
+        ("high", "accuracies from 0 to 1, got high"),
+    ],
+)
+def test_impossible_accuracies_are_refused(wrong, said):
+    runs = runs_like_the_paper("cross", n=3)
+    extra = runs.iloc[[-1]].assign(case="0 vs 9 x", method="uLSIF", accuracy=wrong)
+    with pytest.raises(ValueError, match=said):
+        paper.compare(pd.concat([runs, extra]), "cross")
+
+
+def test_only_names_that_cannot_be_protocols_are_refused():
+    runs = runs_like_the_paper("cross", n=3)
+    runs = pd.concat([runs, runs.assign(protocol="mine"), runs.assign(protocol="universe:a")])
+    said = r"^protocol must be one that was run \(matched, mine, \.\.\.\), got 'macthed'$"
+    with pytest.raises(ValueError, match=said):
+        paper.compare(runs, "cross", "macthed")
+    assert (paper.compare(runs, "cross", "mine")["n"] == 3).all()
+    # What may have no runs yet is not run: known protocols, and whatever is asked of no runs.
+    for results, experiment, protocol in (
+        (runs, "cross", "tuned"),
+        (runs, "cross", "universe:b"),
+        (runs, "biased", "mine"),
+        (runs.iloc[:0], "cross", "mine"),
+    ):
+        assert set(paper.compare(results, experiment, protocol)["verdict"]) == {"not run"}
+
+
+@pytest.mark.parametrize("results", [None, [], {"accuracy": [1.0]}, "results.csv"])
+def test_results_must_be_a_table(results):
+    said = f"results must be a DataFrame, got {type(results).__name__}"
+    with pytest.raises(TypeError, match=said):
+        paper.compare(results, "cross")
+
+
 def test_compare_all_covers_the_124_values():
     runs = pd.concat([runs_like_the_paper(e) for e in paper.EXPERIMENTS])
     assert paper.summary(paper.compare_all(runs)) == "124 values: 124 R3, 0 R2, 0 R1, 0 R0"
@@ -245,7 +285,7 @@ def test_holm_against_its_definition():
 def test_significance_against_scipy():
     rng = np.random.default_rng(1)
     runs = runs_like_the_paper("biased")
-    runs["accuracy"] += rng.normal(0, 0.02, len(runs))
+    runs["accuracy"] = (runs["accuracy"] + rng.normal(0, 0.02, len(runs))).clip(0, 1)
     tested = significance.significance(runs, "biased").set_index(["case", "rival"])
     assert len(tested) == 20
     for (case, rival), row in tested.iterrows():
