@@ -4,26 +4,25 @@ import numpy as np
 
 from ddr.plots import COLORS, new_figure
 
-__all__ = ["bound_shares", "digit_rows", "projection"]
-
-SIDE = 16
+__all__ = ["bound_shares", "digit_rows", "projection", "weight_rows"]
 
 
-def _strip(images, gap=2):
+def _strip(images, side):
     """Images side by side, as one picture with blank columns between them."""
-    blank = np.full((SIDE, gap), np.nan)
+    blank = np.full((side, side // 8), np.nan)
     parts = []
     for image in images:
-        parts += [np.asarray(image, dtype=float).reshape(SIDE, SIDE), blank]
+        parts += [np.asarray(image, dtype=float).reshape(side, side), blank]
     return np.hstack(parts[:-1])
 
 
 def digit_rows(rows, notes=None, signed=()):
-    """Rows of 16 x 16 digits, each row with its name, each digit perhaps with a note below it.
+    """Rows of square digits, each row with its name, each digit perhaps with a note below it.
 
     Parameters
     ----------
-    rows : dict of str to array of shape (k, 256)
+    rows : dict of str to array of shape (k, side * side)
+        Pixels from -1 (paper) to 1 (ink).
     notes : dict of str to sequence of str, optional
         For some of the rows: one text a digit.
     signed : sequence of str, optional
@@ -45,15 +44,50 @@ def digit_rows(rows, notes=None, signed=()):
     figure, axes = new_figure(8.0, height, rows=len(rows))
     for axis, (name, images) in zip(axes[:, 0], rows.items(), strict=True):
         colors, far = ("PuOr", 1.5) if name in signed else ("gray_r", 1.0)
-        axis.imshow(_strip(images), cmap=colors, vmin=-far, vmax=far)
+        side = round(np.sqrt(np.shape(images)[1]))
+        axis.imshow(_strip(images, side), cmap=colors, vmin=-far, vmax=far)
         axis.set_ylabel(name, rotation=0, ha="right", va="center")
         axis.set_xticks([])
         axis.set_yticks([])
-        for side in axis.spines.values():
-            side.set_visible(False)
+        axis.spines[:].set_visible(False)
         for place, note in enumerate(notes.get(name, ())):
-            axis.text(place * (SIDE + 2) + SIDE / 2, SIDE + 1, note, ha="center", va="top", size=8)
+            middle = place * (side + side // 8) + side / 2
+            axis.text(middle, 17 * side / 16, note, ha="center", va="top", size=8)
     return figure
+
+
+def weight_rows(X, weights, count=10):
+    """The training digits that each method raises most and silences most.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    weights : dict of str to array of shape (n,)
+        Name of the method to the weights of the digits.
+    count : int, default=10
+        Digits a row.
+
+    Returns
+    -------
+    rows : dict of str to array
+        For each method two rows, ``<name>, highest`` and ``<name>, lowest``.
+    notes : dict of str to list of str
+        The weights in them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, notes = weight_rows(np.eye(3), {"uLSIF": np.array([0.5, 2.0, 0.5])}, count=2)
+    >>> notes
+    {'uLSIF, highest': ['2.00', '0.50'], 'uLSIF, lowest': ['0.50', '0.50']}
+    """
+    rows, notes = {}, {}
+    for name, weight in weights.items():
+        order = np.argsort(weight, kind="stable")
+        for kind, ends in (("highest", order[::-1][:count]), ("lowest", order[:count])):
+            rows[f"{name}, {kind}"] = X[ends]
+            notes[f"{name}, {kind}"] = [f"{value:.2f}" for value in weight[ends]]
+    return rows, notes
 
 
 def projection(groups):

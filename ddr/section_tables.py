@@ -1,15 +1,39 @@
-"""Tables that the pages on biased sampling and on the digits have in common."""
+"""Tables of the pages on biased sampling and on the digits, and sentences that read them.
 
+The sentences are computed, so that they stay true when the stored runs change.
+"""
+
+import math
+
+import numpy as np
 import pandas as pd
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
 
 from ddr.multiverse import gains, read, universes
 from ddr.pages.multiverse import changes, reading
+from ddr.pages.text import points
 from ddr.paper import ours
 from ddr.protocols import load_protocol
 from ddr.published import published_results
 from ddr.significance import significance
 
-__all__ = ["by_protocol", "complete_universes", "mean_by_case", "t_tests", "with_and_without"]
+__all__ = [
+    "by_protocol",
+    "choice_reading",
+    "complete_universes",
+    "direction_reading",
+    "gap_reading",
+    "half_reading",
+    "larger_share",
+    "mean_by_case",
+    "mildest_case",
+    "posterior_spread",
+    "protocol_reading",
+    "t_tests",
+    "with_and_without",
+    "worded_counts",
+]
 
 _COMPARED = ("Unweighted", "uLSIF", "DDR-uLSIF")
 
@@ -93,6 +117,268 @@ def with_and_without(runs, experiment, protocol, name, cases):
     return table, tested
 
 
+def worded_counts(tested, method):
+    """Say in how many cases a method is significantly better and worse, and by how much on average.
+
+    Parameters
+    ----------
+    tested : pandas.DataFrame
+        Of one rival, as :func:`ddr.significance.significance` gives it.
+    method : str
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tested = pd.DataFrame({"rival": "KMM", "gain": [0.02, -0.01], "n": 30,
+    ...                        "better_paired": [True, False], "worse_paired": False})
+    >>> worded_counts(tested, "DDR-KMM")
+    'DDR-KMM is significantly better than KMM in 1 of 2 cases, worse in 0; mean +0.50 points.'
+    """
+    if tested.empty:
+        return f"{method} has no runs beside its rival."
+    better, worse = tested["better_paired"].sum(), tested["worse_paired"].sum()
+    return (
+        f"{method} is significantly better than {tested['rival'].iloc[0]} in {better} of "
+        f"{len(tested)} cases, worse in {worse}; mean {points(100 * tested['gain'].mean())} points."
+    )
+
+
+def mildest_case(runs, cases, method="DDR-uLSIF"):
+    """The case in which a method's weights are nearest to constant, and what they do there.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Tidy runs with their diagnostics.
+    cases : sequence of str
+    method : str, default="DDR-uLSIF"
+
+    Returns
+    -------
+    case : str
+    text : str
+        Effective sample size, gain, mutual information, iterations and prior ratio.
+    """
+    sizes = mean_by_case(runs, "ess", cases)[method]
+    case = sizes.idxmax()
+    accuracy = mean_by_case(runs, "accuracy", [case]).loc[case]
+    rows = runs[(runs["case"] == case) & (runs["method"] == method)]
+    prior = (rows["prior_ratio"] - 1).abs().mean()
+    text = (
+        f"The mildest weights of {method} are those of {case}: the effective sample size is "
+        f"{100 * sizes[case]:.1f} % of the training rows. The change from no weights is "
+        f"{points(100 * (accuracy[method] - accuracy['Unweighted']))} points. The mutual "
+        f"information of its predictions is {rows['mutual_information'].mean():.4f} nats, where "
+        f"two certain and equally frequent classes have {math.log(2):.4f}; the iteration kept is "
+        f"number {rows['n_iter'].mean():.1f} on average; the prior ratio differs from one by "
+        f"{100 * prior:.1f} %."
+    )
+    return case, text
+
+
+def posterior_spread(problem, learner, weights):
+    """How weights move a learner's posteriors on the test rows of one run.
+
+    Parameters
+    ----------
+    problem : ddr.shifts.ShiftedProblem
+        Two classes.
+    learner : classifier
+        It is cloned.
+    weights : dict of str to array
+        Name to weights of the training rows; no weights come first by themselves.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a kind of weights: quantiles of the posterior of the second class, share of the
+        test rows that are called by it, accuracy, and area under the ROC curve, which looks at the
+        order of the posteriors and not at the threshold.
+    """
+    X, y, y_test = problem.X_train, problem.y_train, problem.y_test
+    rows = []
+    for name, weight in ({"none": None} | weights).items():
+        model = clone(learner).fit(X, y, sample_weight=weight)
+        second = model.predict_proba(problem.X_test)[:, 1]
+        row = {"Weights": name}
+        for level, title in ((0, "lowest"), (0.5, "median"), (1, "highest")):
+            row[f"Posterior, {title}"] = float(np.quantile(second, level))
+        called = model.predict(problem.X_test)
+        row["Called second class"] = float(np.mean(called == model.classes_[1]))
+        row["Accuracy"] = float(np.mean(called == y_test))
+        row["Area under ROC"] = float(roc_auc_score(y_test == model.classes_[1], second))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def gap_reading(gaps):
+    """Say what is left of the gap of a chosen direction when training rows are drawn again.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        One row a run; columns mean, taken and again, in points.
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Examples
+    --------
+    >>> from textwrap import fill
+    >>> import pandas as pd
+    >>> print(fill(gap_reading(pd.DataFrame({"mean": [0.5], "taken": [8.0], "again": [2.0]})), 96))
+    Over these 1 runs ideal weights gain +8.00 points along the direction taken when it is chosen,
+    and +2.00 when the training set is drawn again along it: 75 % of the gap is gone. The mean of
+    all directions is +0.50.
+    """
+    gaps = gaps.dropna(subset=["mean", "taken", "again"])
+    if gaps.empty:
+        return "No run of these datasets is both shown above and examined here."
+    mean, taken, again = gaps[["mean", "taken", "again"]].mean()
+    share = 100 * (1 - max(again, 0) / taken) if 0 < taken > again else 0
+    gone = f": {share:.0f} % of the gap is gone" if share else ""
+    return (
+        f"Over these {len(gaps)} runs ideal weights gain {points(taken)} points along the "
+        f"direction taken when it is chosen, and {points(again)} when the training set is drawn "
+        f"again along it{gone}. The mean of all directions is {points(mean)}."
+    )
+
+
+def choice_reading(both):
+    """Say what DDR gains with the paper's choice of direction and without any.
+
+    Parameters
+    ----------
+    both : pandas.DataFrame
+        From :func:`ddr.directions.both_choices`: accuracies in the rows ``largest gap`` and
+        ``random``.
+
+    Returns
+    -------
+    str
+        Sentences.
+
+    Examples
+    --------
+    >>> from textwrap import fill
+    >>> import pandas as pd
+    >>> both = pd.DataFrame({"Unweighted": [0.7, 0.8], "uLSIF": [0.71, 0.8],
+    ...                      "DDR-uLSIF": [0.74, 0.79]}, index=["largest gap", "random"])
+    >>> print(fill(choice_reading(both), 96))
+    With the paper's choice by test labels DDR-uLSIF gains +3.00 points over uLSIF and +4.00 over
+    no weights; along a random direction −1.00 and −1.00. The choice changes the gain over uLSIF by
+    +4.00 points.
+    """
+    if both[["uLSIF", "DDR-uLSIF"]].isna().any(axis=None):
+        return "No run is there with both choices yet."
+    gain = 100 * both.rsub(both["DDR-uLSIF"], axis=0)[["uLSIF", "Unweighted"]]
+    chosen, random = gain.loc["largest gap"], gain.loc["random"]
+    return (
+        "With the paper's choice by test labels DDR-uLSIF gains "
+        f"{points(chosen['uLSIF'])} points over uLSIF and {points(chosen['Unweighted'])} over no "
+        f"weights; along a random direction {points(random['uLSIF'])} and "
+        f"{points(random['Unweighted'])}. The choice changes the gain over uLSIF by "
+        f"{points(chosen['uLSIF'] - random['uLSIF'])} points."
+    )
+
+
+def direction_reading(compared):
+    """Say for each direction between collections what DDR adds here and in the paper.
+
+    Parameters
+    ----------
+    compared : pandas.DataFrame
+        From :func:`ddr.paper.compare` for the cross-dataset table.
+
+    Returns
+    -------
+    list of str
+        One sentence a direction.
+    """
+    direction = compared["case"].str.rsplit(" ", n=3).str[0]
+    lines = []
+    for name, rows in compared.groupby(direction, sort=False):
+        means = 100 * rows.groupby("method")[["mean", "paper_mean"]].mean()
+        added = means.loc["DDR-uLSIF"] - means.loc["uLSIF"]
+        off = (means["mean"] - means["paper_mean"]).to_dict()
+        columns = ", ".join(f"{method} {points(off[method])}" for method in _COMPARED)
+        lines.append(
+            f"{name}: DDR adds {points(added['mean'])} points to uLSIF here, "
+            f"{points(added['paper_mean'])} in the paper. Ours minus the paper's mean: {columns}."
+        )
+    return lines
+
+
+def larger_share(case, labels):
+    """Share of the more frequent digit in the test collection of a cross-dataset task.
+
+    Parameters
+    ----------
+    case : str
+        For example ``"USPS to MNIST 5 vs 6"``.
+    labels : dict of str to array
+        All labels of each collection.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> larger_share("USPS to MNIST 5 vs 6", {"MNIST": np.array([5, 6, 6, 6, 1])})
+    0.75
+    """
+    direction, first, _, second = case.rsplit(" ", 3)
+    found = labels[direction.split(" to ")[1]]
+    one, other = (int((found == int(digit)).sum()) for digit in (first, second))
+    return max(one, other) / (one + other)
+
+
+def half_reading(means, shares, near=0.05):
+    """Count the mean accuracies that lie below or near one half.
+
+    Parameters
+    ----------
+    means : pandas.DataFrame
+        One row a case, one column a method.
+    shares : pandas.Series
+        Share of the larger class among the test rows, by case.
+    near : float, default=0.05
+        What counts as near.
+
+    Returns
+    -------
+    str
+        Sentences.
+
+    Examples
+    --------
+    >>> from textwrap import fill
+    >>> import pandas as pd
+    >>> means = pd.DataFrame({"uLSIF": [0.45, 0.58]}, index=["9 vs 0", "5 vs 6"])
+    >>> print(fill(half_reading(means, pd.Series([0.6, 0.6], index=means.index)), 96))
+    Of 2 mean accuracies 1 lie below one half (9 vs 0: uLSIF 0.450) and 0 within 5 points above it.
+    2 are lower than always naming the more frequent digit would give.
+    """
+    flat = means.stack()
+    below, close = flat[flat < 0.5], flat[(flat >= 0.5) & (flat < 0.5 + near)]
+    named = ", ".join(f"{case}: {method} {value:.3f}" for (case, method), value in below.items())
+    lower = means.lt(shares.loc[means.index], axis=0).sum().sum()
+    return (
+        f"Of {len(flat)} mean accuracies {len(below)} lie below one half"
+        f"{f' ({named})' if named else ''} and {len(close)} within {100 * near:.0f} points above "
+        f"it. {lower} are lower than always naming the more frequent digit would give."
+    )
+
+
 def by_protocol(experiment, results=None):
     """What DDR adds to plain uLSIF under each protocol, from the published runs.
 
@@ -124,6 +410,46 @@ def by_protocol(experiment, results=None):
             row["Significant"] = f"{tested['better_paired'].sum()} of {len(tested)}"
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def protocol_reading(experiment, results=None):
+    """Say what both kinds of weights do to the mean accuracy under each protocol.
+
+    Parameters
+    ----------
+    experiment : {"synthetic", "biased", "cross"}
+    results : pandas.DataFrame, optional
+        Tidy runs; by default the published ones.
+
+    Returns
+    -------
+    list of str
+        One sentence a protocol.
+    """
+    results = published_results() if results is None else results
+    lines = []
+    for name in ("matched", "tuned"):
+        chosen = ours(results, experiment, name)
+        table = chosen.pivot_table(index="case", columns="method", values="accuracy")
+        if table.empty or not set(_COMPARED) <= set(table.columns):
+            lines.append(f"{name.capitalize()} settings: not computed yet.")
+            continue
+        means = 100 * table[list(_COMPARED)].dropna().mean()
+        plain, ddr = means[["uLSIF", "DDR-uLSIF"]] - means["Unweighted"]
+        lines.append(
+            f"{name.capitalize()} settings: against no weights uLSIF changes the mean accuracy of "
+            f"{len(table)} cases by {points(plain)} points and DDR-uLSIF by {points(ddr)}: "
+            f"{_verdict_of_weights(plain, ddr)}."
+        )
+    return lines
+
+
+def _verdict_of_weights(plain, ddr):
+    if plain > 0 and ddr > 0:
+        return "both kinds of weights gain on average"
+    if plain < 0 and ddr < 0:
+        return "both kinds of weights lose accuracy on average"
+    return "one kind of weights gains on average, the other does not"
 
 
 def complete_universes(experiment, results=None):

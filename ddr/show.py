@@ -18,7 +18,7 @@ from ddr.deviations import deviations
 from ddr.published import published_results
 from ddr.tables import html
 
-__all__ = ["claims_table", "deviations_table", "picture", "png", "signed", "table", "versions"]
+__all__ = ["claims_table", "deviations_table", "picture", "png", "table", "versions"]
 
 # The book's own rule for tables aligns numbers; prose reads better from the left.
 _LEFT = (
@@ -107,25 +107,6 @@ def table(frame, caption, formats=".4f", align="right", height=None):
     named = f'tabindex="0" role="region" aria-label="{escape(caption)}" class="ddr-{align}"'
     opening = f"<div {named}{scroll}>"
     return HTML(f"{opening}\n{_LEFT if align == 'left' else ''}{html(text, caption)}</div>")
-
-
-def signed(points):
-    """Print a difference in points with its sign, a true minus like that of the tables.
-
-    Parameters
-    ----------
-    points : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> signed(-1.234), signed(0.5)
-    ('−1.23', '+0.50')
-    """
-    return f"{points:+.2f}".replace("-", "−")
 
 
 def _printed(value, how):

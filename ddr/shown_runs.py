@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ddr.discriminative import DDRClassifier
 from ddr.experiments import Bench, Run, draw_problem
 from ddr.paper import BOOK
 from ddr.protocols import changed
@@ -16,7 +17,11 @@ from ddr.reproduce import recompute, store_of
 from ddr.store import Task, parameters_hash
 from ddr.sweep import sweep
 
-__all__ = ["ShownRuns", "recomputed", "runs_to_show", "setting_of", "with_cases"]
+__all__ = ["ShownRuns", "recomputed", "runs_to_show", "setting_of", "weights_of", "with_cases"]
+
+
+# Relative; another BLAS kernel may settle a near-tie of cross-validation the other way.
+_DIAGNOSTICS_AGREE = 0.05
 
 
 class ShownRuns(NamedTuple):
@@ -114,7 +119,8 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0):
     Returns
     -------
     str
-        A sentence.
+        A sentence. It also counts the runs whose diagnostics agree: accuracies can be equal by
+        chance where effective sample size, mutual information and prior ratio are not.
 
     Raises
     ------
@@ -135,7 +141,14 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0):
             f"{tolerance:g}; the largest difference is {worst['difference']:+.4f} "
             f"({worst['case']}, {worst['method']}, run {worst['seed']})"
         )
-    return f"{len(both)} of {len(both)} accuracies computed again agree within {tolerance:g}"
+    text = f"{len(both)} of {len(both)} accuracies computed again agree within {tolerance:g}"
+    if "diagnostics" not in both:
+        return text
+    alike = int((both["diagnostics"].fillna(0) <= _DIAGNOSTICS_AGREE).sum())
+    return (
+        f"{text}; effective sample size, mutual information and prior ratio agree within "
+        f"{100 * _DIAGNOSTICS_AGREE:g} % in {alike} of {len(both)}"
+    )
 
 
 def setting_of(protocol, case, seed):
@@ -161,3 +174,26 @@ def setting_of(protocol, case, seed):
     problem = draw_problem(protocol, case, problem_seed, bench)
     bench.look_at(problem.X_train, problem.X_test)
     return problem, bench
+
+
+def weights_of(protocol, problem, bench):
+    """The weights that the methods give to the training rows of one run, divided by their mean.
+
+    Parameters
+    ----------
+    protocol : dict
+    problem : ddr.shifts.ShiftedProblem
+    bench : ddr.experiments.Bench
+        Both from :func:`setting_of`.
+
+    Returns
+    -------
+    dict of str to array
+        ``Ideal`` where the shift is known, ``uLSIF`` and ``DDR``.
+    """
+    X, y, X_test = problem.X_train, problem.y_train, problem.X_test
+    model = DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol.get("ddr", {}))
+    weights = {} if problem.importance is None else {"Ideal": problem.importance}
+    weights["uLSIF"] = bench.ratio("uLSIF").fit(X, X_test).weights_
+    weights["DDR"] = model.fit(X, y, X_test).weights_
+    return {name: weight / np.mean(weight) for name, weight in weights.items()}

@@ -81,7 +81,9 @@ def test_setting_is_that_of_the_run(protocol):
 
 def test_recomputed_runs_agree_with_the_store(protocol, book, monkeypatch):
     monkeypatch.setattr("ddr.reproduce.BOOK", book)
-    assert recomputed(protocol, 2, ["100"]) == "6 of 6 accuracies computed again agree within 0"
+    text = recomputed(protocol, 2, ["100"])
+    assert text.startswith("6 of 6 accuracies computed again agree within 0")
+    assert text.endswith("agree within 5 % in 6 of 6")
     assert "no stored run" in recomputed(protocol, 0, ["100"])
     assert "no stored run" in recomputed(protocol, 1, ["200"])
     assert "no stored run" in recomputed(changed(protocol, seed=5), 1, ["100"])
@@ -99,6 +101,17 @@ def test_a_store_that_lies_is_found_out(protocol, monkeypatch):
     with pytest.raises(AssertionError, match=expected):
         recomputed(load_protocol("synthetic"), 1, ["100"], tolerance=0.0025)
     assert "1 of 1" in recomputed(load_protocol("synthetic"), 1, ["100"], tolerance=0.02)
+
+
+def test_weights_that_differ_behind_equal_accuracies_are_counted(monkeypatch):
+    from ddr import shown_runs
+
+    row = {"case": "100", "seed": 0, "method": "uLSIF", "stored": 0.9, "computed": 0.9}
+    both = pd.DataFrame([row | {"difference": 0.0, "diagnostics": d} for d in (0.0, 0.5)])
+    monkeypatch.setattr(shown_runs, "recompute", lambda *_: both)
+    text = recomputed(load_protocol("synthetic"), 1, ["100"])
+    assert text.startswith("2 of 2 accuracies")
+    assert text.endswith("agree within 5 % in 1 of 2")
 
 
 # --- tables ----------------------------------------------------------------------------------
