@@ -6,9 +6,12 @@ called `sweep` writes to the store, run by run, so a sweep that was stopped in w
 where it was.
 """
 
+import asyncio
+import re
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -20,8 +23,17 @@ from tqdm import tqdm
 
 from ddr.store import Task
 
-__all__ = ["SchedulerError", "SweepError", "SweepInterrupted", "sweep"]
+__all__ = [
+    "SchedulerError",
+    "SweepError",
+    "SweepInterrupted",
+    "check_jobs",
+    "check_reachable",
+    "check_scheduler",
+    "sweep",
+]
 
+_ADDRESS = re.compile(r"(tcp|tls)://(\[[\da-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})")
 _CONNECT_SECONDS = 5
 _DESERTED_SECONDS = 60
 _LINE_SECONDS = 15
@@ -56,6 +68,87 @@ class _Result(NamedTuple):
     error: str
 
 
+def check_jobs(jobs, name="jobs"):
+    """Refuse what cannot be a number of processes.
+
+    Parameters
+    ----------
+    jobs : object
+    name : str, default="jobs"
+        Of the argument, for the sentence.
+
+    Examples
+    --------
+    >>> check_jobs(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: jobs must be a positive whole number or -1, got 0
+    """
+    if not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
+        raise ValueError(f"{name} must be a positive whole number or -1, got {jobs!r}")
+
+
+def check_scheduler(address, name="scheduler"):
+    """Refuse what cannot be the address of a Dask scheduler.
+
+    Parameters
+    ----------
+    address : object
+    name : str, default="scheduler"
+        Of the argument, for the sentence.
+
+    Examples
+    --------
+    >>> check_scheduler("10.0.0.1")
+    Traceback (most recent call last):
+        ...
+    ValueError: scheduler must look like tcp://host:8786 or tls://host:8786, got '10.0.0.1'
+    """
+    found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    if found is None or not 0 < int(found["port"]) < 2**16:
+        raise ValueError(
+            f"{name} must look like tcp://host:8786 or tls://host:8786, got {address!r}"
+        )
+
+
+def check_reachable(address):
+    """Raise `SchedulerError` unless a Dask scheduler answers at an address.
+
+    Parameters
+    ----------
+    address : str
+
+    Notes
+    -----
+    Asked before any client is made: one that could not connect does not close, and a client waits
+    without end for something that takes connections but is no scheduler.
+    """
+    distributed = _distributed()
+
+    async def identity():
+        arguments = distributed.Security().get_connection_args("client")
+        asked = distributed.rpc(
+            address, timeout=_CONNECT_SECONDS, connection_args=arguments, deserialize=False
+        )
+        async with asked:
+            return await asyncio.wait_for(asked.identity(), _CONNECT_SECONDS)
+
+    try:
+        with ThreadPoolExecutor(1) as thread:  # in a notebook, this one has a loop already
+            kind = thread.submit(asyncio.run, identity()).result()["type"]
+    except OSError:  # a timeout is one too
+        reason = f"no answer within {_CONNECT_SECONDS} s"
+    except TypeError as error:  # tls without certificates
+        reason = str(error)
+    except Exception:  # an answer in another language can fail to be read in any way
+        reason = "what answers there is no Dask scheduler"
+    else:
+        if kind == "Scheduler":
+            return
+        reason = f"what answers there is a Dask {kind.lower()}"
+    raise SchedulerError(f"scheduler {address!r} cannot be reached: {reason}")
+
+
 def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=False):
     """Compute those of the tasks that the store does not have, and store them as they arrive.
 
@@ -72,8 +165,8 @@ def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=Fals
         Number of processes on this machine; -1 for one per core. Each uses one thread for linear
         algebra, so that the rows do not depend on the number of jobs.
     scheduler : str, optional
-        Address of a Dask scheduler, as in ``tcp://10.0.0.1:8786``: compute on its workers, which
-        must have this package too, instead of in local processes.
+        Address of a Dask scheduler, as in ``tcp://10.0.0.1:8786`` or with ``tls://``: compute on
+        its workers, which must have this package too, instead of in local processes.
     progress : bool, optional
         Show progress and time left on standard error: True always (a bar on a terminal, else a
         line now and then), False never, None (default) only on a terminal.
@@ -109,8 +202,9 @@ def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=Fals
     1  Splice     1  0.666667
     """
     tasks = list(dict.fromkeys(_task(item) for item in tasks))
-    if not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
-        raise ValueError(f"jobs must be a positive whole number or -1, got {jobs!r}")
+    check_jobs(jobs)
+    if scheduler is not None:
+        check_scheduler(scheduler)
     failures = {}
     with store.writing(wait=wait):
         done = store.done()
@@ -236,14 +330,8 @@ def _distributed():
 
 @contextmanager
 def _client(address):
-    distributed = _distributed()
-    try:
-        client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, TypeError) as error:
-        raise SchedulerError(
-            f"scheduler {address!r} cannot be reached within {_CONNECT_SECONDS} s: {error}"
-        ) from None
-    with client:
+    check_reachable(address)
+    with _distributed().Client(address, timeout=_CONNECT_SECONDS, set_as_default=False) as client:
         try:
             client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
         except TimeoutError:

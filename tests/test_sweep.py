@@ -1,11 +1,14 @@
 """The sweep: killed, interrupted, doubled or spread over a cluster, it gives the same rows."""
 
+import contextlib
 import io
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -22,7 +25,7 @@ from sweep_process import (
 
 import ddr.sweep
 from ddr.store import StoreBusyError, Task
-from ddr.sweep import SchedulerError, SweepError, sweep
+from ddr.sweep import SchedulerError, SweepError, check_reachable, check_scheduler, sweep
 
 SCRIPT = Path(__file__).with_name("sweep_process.py")
 N_TASKS = 30
@@ -262,7 +265,9 @@ def test_cluster_that_loses_its_workers_is_no_endless_wait(tmp_path, monkeypatch
     monkeypatch.setattr(ddr.sweep, "_CONNECT_SECONDS", 2)
     monkeypatch.setattr(ddr.sweep, "_DESERTED_SECONDS", 0.5)
     store = make_store(tmp_path)
-    scheduler = distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0")
+    scheduler = distributed.LocalCluster(
+        n_workers=0, processes=False, protocol="tcp://", dashboard_address=":0"
+    )
     with scheduler as made:
         with pytest.raises(SchedulerError, match="has no workers"):
             sweep(RidgeRun(), make_tasks(2), store, scheduler=made.scheduler_address)
@@ -292,13 +297,75 @@ class Deserting(RidgeRun):
         return super().__call__(case, seed)
 
 
-def test_unreachable_scheduler_is_one_sentence(tmp_path, monkeypatch):
-    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+@pytest.mark.parametrize(
+    "address", ["foo", "", "nonsense://x:1", "tcp://host", "tcp://host:0", "tcp://host:70000", 8786]
+)
+def test_what_is_no_address_is_refused_before_anything_is_tried(tmp_path, monkeypatch, address):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match=r"scheduler must look like tcp://host:8786 .* got") as e:
+        sweep(RidgeRun(), make_tasks(2), make_store(tmp_path), scheduler=address)
+    assert repr(address) in str(e.value)
+
+
+@pytest.mark.parametrize("address", ["tcp://10.0.0.1:8786", "tls://my-host:1", "tcp://[::1]:8786"])
+def test_addresses_of_schedulers_pass(address):
+    check_scheduler(address)
+
+
+@pytest.fixture
+def no_client(monkeypatch):
+    """One that could not connect would complain when it is collected."""
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     monkeypatch.setattr(ddr.sweep, "_CONNECT_SECONDS", 1)
-    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
-        with pytest.raises(SchedulerError, match=f"scheduler '{address}' cannot be reached") as e:
-            sweep(RidgeRun(), make_tasks(2), make_store(tmp_path), scheduler=address)
-        assert "\n" not in str(e.value)
+
+    def refuse(*_, **__):
+        pytest.fail("a client was made")
+
+    monkeypatch.setattr(distributed, "Client", refuse)
+
+
+def answer_with(greeting):
+    """Take connections at a free port; say something that no scheduler says, or nothing."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        with contextlib.suppress(OSError):
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(greeting)
+                connection.recv(1)
+                time.sleep(3)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return server
+
+
+@pytest.mark.parametrize(
+    ("greeting", "said"),
+    [
+        (None, "no answer within 1 s"),
+        (b"", "no answer within 1 s"),
+        (b"HTTP/1.0 400 Bad request\r\n\r\n", "what answers there is no Dask scheduler"),
+    ],
+)
+def test_unreachable_scheduler_is_one_sentence(tmp_path, no_client, greeting, said):
+    server = socket.create_server(("127.0.0.1", 0)) if greeting is None else answer_with(greeting)
+    address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+    if greeting is None:
+        server.close()
+    start = time.monotonic()
+    with server, pytest.raises(SchedulerError) as caught:
+        sweep(RidgeRun(), make_tasks(2), make_store(tmp_path), scheduler=address)
+    assert str(caught.value) == f"scheduler {address!r} cannot be reached: {said}"
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.slow
+def test_a_worker_is_no_scheduler(cluster):
+    check_reachable(cluster.scheduler_address)
+    worker = next(iter(cluster.scheduler_info["workers"]))
+    with pytest.raises(SchedulerError, match="what answers there is a Dask worker"):
+        check_reachable(worker)
 
 
 def test_missing_distributed_is_one_sentence(tmp_path, monkeypatch):
