@@ -30,8 +30,9 @@ import json
 import logging
 import os
 import re
+import tempfile
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from csv import reader as csv_reader
 from pathlib import Path
 
@@ -48,7 +49,9 @@ __all__ = [
     "StoreError",
     "Task",
     "file_stem",
+    "make_folder",
     "parameters_hash",
+    "remove_stores",
 ]
 
 _log = logging.getLogger(__name__)
@@ -126,6 +129,70 @@ def file_stem(experiment, protocol):
     'biased-universe.hard-prior'
     """
     return f"{experiment}-{protocol}".replace(":", ".")
+
+
+def make_folder(folder, name="directory"):
+    """Make a folder unless it is there, and refuse one in which nothing can be written.
+
+    Parameters
+    ----------
+    folder : path-like
+    name : str, default="directory"
+        Of the argument, for the sentence.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> make_folder(__file__)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: directory must be a folder, got '...store.py', which is a file
+    """
+    folder = Path(folder)
+    try:
+        for path in (folder, *folder.parents):
+            if path.is_file():
+                raise ValueError(f"{name} must be a folder, got {str(path)!r}, which is a file")
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"{name} must be a folder that can be written, got {str(folder)!r}: {error.strerror}"
+        ) from None
+    return folder
+
+
+def remove_stores(stores):
+    """Remove the files of some stores: all of them, or none if a sweep is writing to one.
+
+    Parameters
+    ----------
+    stores : iterable of Store
+        What is stored under their names goes, whatever its parameters.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(folder, "biased", "matched", {"lam": 1.0})
+    ...     with store.writing():
+    ...         store.append(Task("Splice", 0), [{"method": "uLSIF", "accuracy": 0.54}])
+    ...     remove_stores([store])
+    ...     len(store.rows())
+    0
+    """
+    stores = list(stores)
+    with ExitStack() as locks:
+        for store in stores:
+            locks.enter_context(store.locked())
+        for store in stores:
+            # Rows first: without their side file nobody would know whose they are.
+            store.path.unlink(missing_ok=True)
+            store.side_path.unlink(missing_ok=True)
 
 
 class Store:
@@ -230,6 +297,30 @@ class Store:
         return set(self._read().runs)
 
     @contextmanager
+    def locked(self, wait=False):
+        """Keep other writers out.
+
+        Parameters
+        ----------
+        wait : bool, default=False
+            Wait until another sweep on this store ends, instead of raising `StoreBusyError`.
+
+        Yields
+        ------
+        Store
+            The store itself.
+        """
+        make_folder(self.path.parent)
+        try:
+            lock = FileLock(f"{self.path}.lock").acquire(timeout=-1 if wait else 0)
+        except Timeout:
+            raise StoreBusyError(
+                f"another sweep is writing to {self.path.name}: let it end, or ask to wait for it"
+            ) from None
+        with lock:
+            yield self
+
+    @contextmanager
     def writing(self, wait=False):
         """Hold the store for writing: repair it first, put it into canonical order at the end.
 
@@ -243,14 +334,7 @@ class Store:
         Store
             The store itself.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            lock = FileLock(f"{self.path}.lock").acquire(timeout=-1 if wait else 0)
-        except Timeout:
-            raise StoreBusyError(
-                f"another sweep is writing to {self.path.name}: let it end, or ask to wait for it"
-            ) from None
-        with lock:
+        with self.locked(wait):
             try:
                 self._open()
                 yield self

@@ -4,11 +4,20 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ddr.store import ParameterMismatchError, Store, StoreBusyError, StoreError, Task
+from ddr.store import (
+    ParameterMismatchError,
+    Store,
+    StoreBusyError,
+    StoreError,
+    Task,
+    make_folder,
+    remove_stores,
+)
 
 PARAMETERS = {"lam": [0.1, 1, 10], "kernel": {"rule": "median", "factor": 1.0}}
 N_RUNS = 6
@@ -275,6 +284,35 @@ def test_bad_arguments_are_named(tmp_path, store):
             Store(tmp_path, "biased", "matched", {"lam": value})
     with pytest.raises(StoreError, match=r"inside `with store\.writing"):
         store.append(TASKS[0], rows_of(0))
+
+
+def test_folders_that_cannot_hold_a_store_are_named(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    for folder in (file, file / "below"):
+        store = Store(folder, "biased", "matched", PARAMETERS)
+        with pytest.raises(ValueError, match=r"directory must be a folder, got .*which is a file"):
+            store.writing().__enter__()
+    assert make_folder(tmp_path / "a" / "b", "--into").is_dir()
+    if Path("/proc/self").is_dir():
+        with pytest.raises(ValueError, match="--into must be a folder that can be written, got"):
+            make_folder("/proc/folder", "--into")
+
+
+def test_removing_stores_takes_all_of_them_or_none(full, tmp_path):
+    others = [Store(full.path.parent, "biased", name, PARAMETERS) for name in ("tuned", "mine")]
+    for store in others:
+        fill(store, [0])
+    stored = [full, *others]
+    with others[1].writing(), pytest.raises(StoreBusyError, match=r"biased-mine\.csv"):
+        remove_stores(stored)
+    assert all(store.done() for store in stored)
+    # What is stored under other parameters goes too: the name decides.
+    remove_stores([Store(full.path.parent, "biased", "matched", {"lam": 7}), others[0]])
+    assert [len(store.done()) for store in stored] == [0, 0, 1]
+    assert {path.suffix for path in full.path.parent.glob("biased-matched*")} <= {".lock"}
+    fill(full, [1])
+    assert full.done() == {TASKS[1]}
 
 
 def test_importing_the_package_loads_none_of_this():
