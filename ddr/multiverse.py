@@ -10,7 +10,7 @@ from scipy import stats
 from ddr.paper import BOOK
 from ddr.protocols import EXPERIMENTS, changed, load_protocol
 from ddr.published import published_results
-from ddr.reproduce import compute
+from ddr.reproduce import compute, reported, start_afresh
 
 METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
 
@@ -79,7 +79,7 @@ def read(path=None):
 
 
 def reproduce_multiverse(
-    experiments=EXPERIMENTS, folder="_build/reproduction", say=print, **options
+    experiments=EXPERIMENTS, folder="_build/reproduction", say=print, fresh=False, **options
 ):
     """Compute all universes into a store of their own and report their gains.
 
@@ -91,14 +91,24 @@ def reproduce_multiverse(
         published store.
     say : callable, default=print
         Receives the report, line by line.
+    fresh : bool, default=False
+        First remove the stored runs of these experiments' universes from the folder; refused for
+        the published runs.
     **options
         ``runs`` and the options of :func:`ddr.sweep.sweep`.
     """
-    for experiment in experiments:
-        protocols = universes(experiment)
-        for number, (name, protocol) in enumerate(protocols.items(), start=1):
-            say(f"{experiment}, universe {number} of {len(protocols)}: {name}")
-            compute(protocol, folder, **options)
+    found = {experiment: universes(experiment) for experiment in experiments}
+    if fresh:
+        start_afresh(
+            [p for protocols in found.values() for p in protocols.values()], folder, **options
+        )
+    for experiment, protocols in found.items():
+        with reported(
+            protocols.values(), folder, lambda line, e=experiment: say(f"{e}: {line}"), **options
+        ):
+            for number, (name, protocol) in enumerate(protocols.items(), start=1):
+                say(f"{experiment}, universe {number} of {len(protocols)}: {name}")
+                compute(protocol, folder, **options)
         for line in report(published_results(folder), published_results(), experiment):
             say(line)
 

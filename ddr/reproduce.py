@@ -1,15 +1,18 @@
 """Compute the paper's tables anew, and say how far they lie from the store and from the paper."""
 
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
+from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from ddr.experiments import Run, methods_of
 from ddr.paper import BOOK, compare, summary
 from ddr.protocols import EXPERIMENTS, load_protocol
-from ddr.store import Store
-from ddr.sweep import sweep
+from ddr.store import Store, Task, make_folder, remove_stores
+from ddr.sweep import check_jobs, check_reachable, check_scheduler, sweep
 
 _KEYS = ["experiment", "protocol", "case", "method", "seed"]
 
@@ -58,12 +61,100 @@ def compute(protocol, folder, *, runs=None, cases=None, **options):
     DataFrame
         One row for each run and method.
     """
-    tasks = [
-        (case, seed)
+    tasks = _tasks(protocol, runs, cases)
+    return sweep(Run(protocol), tasks, store_of(protocol, folder), **options)
+
+
+def _tasks(protocol, runs=None, cases=None):
+    return [
+        Task(case, seed)
         for seed in range(runs or protocol["runs"])  # all cases early: a first look comes soon
         for case in cases or protocol["cases"]
     ]
-    return sweep(Run(protocol), tasks, store_of(protocol, folder), **options)
+
+
+def is_published(folder):
+    """Tell whether a folder is that of the published runs, by whatever path.
+
+    Parameters
+    ----------
+    folder : path-like
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_published(BOOK / "protocols" / ".." / "results"), is_published("_build/reproduction")
+    (True, False)
+    """
+    published, folder = BOOK / "results", Path(folder)
+    return published.exists() and folder.exists() and folder.samefile(published)
+
+
+def start_afresh(protocols, folder, *, jobs=1, scheduler=None, **_):
+    """Remove the stored runs of some protocols, if nothing stands against computing them again.
+
+    Parameters
+    ----------
+    protocols : iterable of dict
+    folder : path-like
+        Not that of the published runs.
+    jobs, scheduler
+        Of :func:`ddr.sweep.sweep`: checked first, so that a mistake in them removes nothing.
+    """
+    make_folder(folder, "folder")
+    if is_published(folder):
+        raise ValueError(
+            f"fresh must not remove published runs, got the folder {str(folder)!r}: "
+            "choose another one"
+        )
+    check_jobs(jobs)
+    if scheduler is not None:
+        check_scheduler(scheduler)
+        check_reachable(scheduler)
+    remove_stores(store_of(protocol, folder) for protocol in protocols)
+
+
+@contextmanager
+def reported(protocols, folder, say, *, runs=None, jobs=1, scheduler=None, **_):
+    """Say which runs are there before a computation, and how long it took after it.
+
+    Parameters
+    ----------
+    protocols : iterable of dict
+        Those that are computed.
+    folder : path-like
+        Where their stores are.
+    say : callable
+        Receives the two lines; none about what is there when nothing is.
+    runs, jobs, scheduler
+        As in :func:`compute`.
+    """
+    asked = there = 0
+    for protocol in protocols:
+        tasks, store = _tasks(protocol, runs), store_of(protocol, folder)
+        asked += len(tasks)
+        if not store.mismatch():  # the sweep refuses that store in its own words
+            there += len(store.done().intersection(tasks))
+    if there:
+        say(f"{there} of {asked} runs were already in {folder}; --fresh computes them again")
+    start = time.monotonic()
+    yield
+    place = f"on {scheduler}" if scheduler else f"with {_count(effective_n_jobs(jobs), 'job')}"
+    say(f"{_count(asked - there, 'run')} computed in {_duration(time.monotonic() - start)} {place}")
+
+
+def _count(n, noun):
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _duration(seconds):
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def recompute(protocol, runs=1, cases=None):
@@ -99,7 +190,12 @@ def recompute(protocol, runs=1, cases=None):
 
 
 def reproduce(
-    experiments=EXPERIMENTS, protocol="matched", folder="_build/reproduction", say=print, **options
+    experiments=EXPERIMENTS,
+    protocol="matched",
+    folder="_build/reproduction",
+    say=print,
+    fresh=False,
+    **options,
 ):
     """Compute tables into a store of their own and report the largest differences.
 
@@ -111,6 +207,9 @@ def reproduce(
         What an interrupted reproduction left here is taken up again.
     say : callable, default=print
         Receives the report, line by line.
+    fresh : bool, default=False
+        First remove the stored runs of these experiments under this protocol from the folder;
+        refused for the published runs.
     **options
         ``runs`` and the options of :func:`ddr.sweep.sweep`.
 
@@ -119,11 +218,15 @@ def reproduce(
     DataFrame
         All rows.
     """
+    contents = {experiment: load_protocol(experiment, protocol) for experiment in experiments}
+    if fresh:
+        start_afresh(contents.values(), folder, **options)
     tables = []
-    for experiment in experiments:
-        content = load_protocol(experiment, protocol)
-        say(f"{experiment}, {protocol} protocol, {options.get('runs') or content['runs']} runs")
-        rows = compute(content, folder, **options)
+    for experiment, content in contents.items():
+        runs = options.get("runs") or content["runs"]
+        say(f"{experiment}, {protocol} protocol, {_count(runs, 'run')} of each case")
+        with reported([content], folder, lambda line: say(f"  {line}"), **options):
+            rows = compute(content, folder, **options)
         tables.append(rows)
         for line in report(rows, store_of(content).rows(), experiment, protocol):
             say(f"  {line}")

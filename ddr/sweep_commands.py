@@ -27,6 +27,11 @@ def add_sweep_commands(groups):
         metavar="FOLDER",
         help="the store (default: %(default)s; book/results is the published one)",
     )
+    shared.add_argument(
+        "--fresh",
+        action="store_true",
+        help="first remove what is stored there of what is asked; by default it is taken up again",
+    )
 
     reproduce = groups.add_parser(
         "reproduce",
@@ -66,16 +71,16 @@ def _multiverse(arguments):
 def _run(name, task, arguments):
     """Check what both commands share, run the task, and tell how it ended by the exit code."""
     from ddr.protocols import EXPERIMENTS
-    from ddr.store import StoreError
-    from ddr.sweep import SweepError, SweepInterrupted
+    from ddr.store import ParameterMismatchError, StoreError
+    from ddr.sweep import SchedulerError, SweepError, SweepInterrupted
 
     unknown = [e for e in arguments.experiments if e not in EXPERIMENTS]
     if unknown:
         raise ValueError(
             f"experiment must be one of {', '.join(EXPERIMENTS)}, got {', '.join(unknown)}"
         )
-    if arguments.runs is not None and arguments.runs < 1:
-        raise ValueError(f"--runs must be at least 1, got {arguments.runs}")
+    _check_options(arguments)
+    go_on = "; leave out --fresh, or it begins again" if arguments.fresh else ""
     try:
         task(
             arguments.experiments or EXPERIMENTS,
@@ -84,11 +89,42 @@ def _run(name, task, arguments):
             jobs=arguments.jobs,
             scheduler=arguments.scheduler,
             progress=True,
+            fresh=arguments.fresh,
         )
-    except (SweepError, StoreError) as error:
-        print(f"python -m ddr {name}: {error}", file=sys.stderr)
-        return 1
+    except ParameterMismatchError as error:
+        complaint = f"{error}" if _published(arguments) else f"{error}, or remove them by --fresh"
+    except (SchedulerError, StoreError) as error:
+        complaint = str(error)
+    except SweepError as error:
+        complaint = f"{error}{go_on}"
     except SweepInterrupted as interruption:
-        print(f"\npython -m ddr {name}: {interruption}", file=sys.stderr)
+        print(f"\npython -m ddr {name}: {interruption}{go_on}", file=sys.stderr)
         return 130
-    return 0
+    else:
+        return 0
+    print(f"python -m ddr {name}: {complaint}", file=sys.stderr)
+    return 1
+
+
+def _check_options(arguments):
+    """Refuse wrong options before anything is said, made or removed."""
+    from ddr.store import make_folder
+    from ddr.sweep import check_jobs, check_scheduler
+
+    if arguments.runs is not None and arguments.runs < 1:
+        raise ValueError(f"--runs must be at least 1, got {arguments.runs}")
+    check_jobs(arguments.jobs, "--jobs")
+    if arguments.scheduler is not None:
+        check_scheduler(arguments.scheduler, "--scheduler")
+    make_folder(arguments.into, "--into")
+    if arguments.fresh and _published(arguments):
+        raise ValueError(
+            f"--fresh must not be given with --into {arguments.into}: "
+            "it would remove the published runs"
+        )
+
+
+def _published(arguments):
+    from ddr.reproduce import is_published
+
+    return is_published(arguments.into)
