@@ -5,6 +5,7 @@ is looked up in the stored runs: the gain of DDR-uLSIF over uLSIF with the other
 gain without it, on the same cases and seeds.
 """
 
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,8 @@ import yaml
 from ddr.claim_checks import universe_runs
 from ddr.claim_live import figure_weights, posterior_changes
 from ddr.claims import claims
+from ddr.moment_readings import moment_readings
+from ddr.multiverse import universes
 from ddr.paper import BOOK, EXPERIMENTS, ours
 from ddr.significance import count_line, significance
 
@@ -51,6 +54,11 @@ def deviations(path=None):
     return entries
 
 
+@lru_cache
+def _universe_names(experiment):
+    return frozenset(universes(experiment))
+
+
 def _check_effect(entry):
     effect = entry["effect"]
     if len(effect) != 1 or not set(effect) <= set(_KINDS):
@@ -62,13 +70,19 @@ def _check_effect(entry):
             f"computed effect of {entry['id']} must be one of {', '.join(_COMPUTED)}, "
             f"got {effect['computed']!r}"
         )
-    for experiments in effect.get("universes", {}).values():
+    for universe, experiments in effect.get("universes", {}).items():
         unknown = set(experiments) - set(EXPERIMENTS)
         if unknown:
             raise ValueError(
                 f"effect of {entry['id']} must name experiments {', '.join(EXPERIMENTS)}, "
                 f"got {sorted(unknown)}"
             )
+        for experiment in experiments:
+            if universe not in _universe_names(experiment):
+                raise ValueError(
+                    f"effect of {entry['id']} must name universes of book/multiverse.yml that "
+                    f"{experiment} has, got {universe!r}"
+                )
 
 
 def universe_effect(results, experiment, universe, method="DDR-uLSIF", rival="uLSIF"):
@@ -163,7 +177,58 @@ def wrong_side_weight(results):
     return [figure_weights(results, "live", **claim["settings"]).evidence]
 
 
-_COMPUTED = {f.__name__: f for f in (t_test_counts, posterior_change, wrong_side_weight)}
+def pooled_second_moment(results):
+    """Measure the error of the class-wise ratio when S-hat is taken over all training rows.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Not used.
+
+    Returns
+    -------
+    list of str
+        One sentence.
+    """
+    found = moment_readings()
+    return [
+        f"on the mixture, with the true posteriors as soft weights, the squared error of the "
+        f"class-wise ratio over its variance is {found['own']:.2f} with the class's own samples "
+        f"and {found['pooled']:.2f} with all training samples (mean of {found['draws']} draws)"
+    ]
+
+
+def weighted_centers(results):
+    """Measure what the weights of the centres change in the class-wise ratio.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Not used.
+
+    Returns
+    -------
+    list of str
+        One sentence.
+    """
+    found = moment_readings()
+    return [
+        f"in the same computation the error is {found['weighted_centers']:.2f} when kernels carry "
+        f"the posteriors of their centres, {found['own']:.2f} when they do not; the two estimates "
+        f"differ by {100 * found['change']:.1f} % (root mean square, relative to the latter)"
+    ]
+
+
+_COMPUTED = {
+    f.__name__: f
+    for f in (
+        t_test_counts,
+        posterior_change,
+        wrong_side_weight,
+        pooled_second_moment,
+        weighted_centers,
+    )
+}
 
 
 def effect_sentences(results, entry):
@@ -198,10 +263,10 @@ def _universe_sentence(results, experiment, universe):
     if found is None:
         return f"{experiment}, {universe}: not measured"
     return (
-        f"{experiment}, {universe}: gain over uLSIF {found['gain_baseline']:+.2f} points as "
-        f"published, {found['gain_changed']:+.2f} with this choice; DDR-uLSIF "
-        f"{found['accuracy_baseline']:.2f} % and {found['accuracy_changed']:.2f} % "
-        f"({found['cases']} cases, {found['runs']} runs)"
+        f"{experiment}, {universe}: gain over uLSIF {found['gain_changed']:+.2f} points with this "
+        f"choice, {found['gain_baseline']:+.2f} without it; DDR-uLSIF "
+        f"{found['accuracy_changed']:.2f} % and {found['accuracy_baseline']:.2f} % "
+        f"(the same {found['runs']} runs of {found['cases']} cases)"
     )
 
 

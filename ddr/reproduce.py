@@ -15,6 +15,7 @@ from ddr.store import Store, Task, make_folder, remove_stores
 from ddr.sweep import check_jobs, check_reachable, check_scheduler, sweep
 
 _KEYS = ["experiment", "protocol", "case", "method", "seed"]
+_DIAGNOSTICS = ("ess", "mutual_information", "prior_ratio")
 
 
 def store_of(protocol, folder=None):
@@ -171,7 +172,9 @@ def recompute(protocol, runs=1, cases=None):
     -------
     DataFrame
         Columns ``case``, ``seed``, ``method``, ``stored``, ``computed`` and ``difference`` of the
-        accuracies. A run that is not stored has a missing ``stored``.
+        accuracies, and ``diagnostics``: the largest relative difference of effective sample size,
+        mutual information and prior ratio, which tell apart weights that give equal accuracies.
+        A run that is not stored has a missing ``stored``.
     """
     run = Run(protocol)
     with threadpool_limits(limits=1):  # as in a sweep
@@ -181,12 +184,17 @@ def recompute(protocol, runs=1, cases=None):
             for seed in range(runs)
             for row in run(case, seed)
         ]
-    new = pd.DataFrame(rows).rename(columns={"accuracy": "computed"})
-    old = store_of(protocol).rows().rename(columns={"accuracy": "stored"})
-    keys = ["case", "seed", "method"]
-    both = new[[*keys, "computed"]].merge(old[[*keys, "stored"]], on=keys, how="left")
+    keys, values = ["case", "seed", "method"], ["accuracy", *_DIAGNOSTICS]
+    old = store_of(protocol).rows().reindex(columns=[*keys, *values])
+    both = pd.DataFrame(rows).merge(old, on=keys, how="left", suffixes=("", "_stored"))
+    both = both.rename(columns={"accuracy": "computed", "accuracy_stored": "stored"})
     both["difference"] = both["computed"] - both["stored"]
-    return both[[*keys, "stored", "computed", "difference"]]
+    both["diagnostics"] = pd.concat(
+        # Mutual informations near zero are noise in their last digits.
+        [(both[d] - both[f"{d}_stored"]).abs() / (1e-3 + both[d].abs()) for d in _DIAGNOSTICS],
+        axis=1,
+    ).max(axis=1)
+    return both[[*keys, "stored", "computed", "difference", "diagnostics"]]
 
 
 def reproduce(

@@ -60,7 +60,10 @@ def test_claims_without_runs_are_not_tested(printed_runs, judged):
     assert found["C1", "tuned"] == (
         "not tested: 0 of 6 synthetic cases have runs of DDR-uLSIF and uLSIF under tuned"
     )
-    assert found["C15", "matched"] == "not tested: 0 of 10 biased cases have runs of the universe stop-weights"
+    assert (
+        found["C15", "matched"]
+        == "not tested: 0 of 10 biased cases have runs of the universe stop-weights"
+    )
     assert found["C19", "matched"].startswith("not tested: no synthetic runs of KLIEP and KMM")
     nothing = verdicts(claims.evaluate_claims(printed_runs.iloc[:0], live=False))
     assert nothing.str.startswith("not tested").all()
@@ -221,7 +224,7 @@ def test_page_shows_every_claim_with_verdict_and_evidence(judged):
         assert f"### {entry['id']}\n\n{entry['claim']}" in details
     assert "- **holds** (matched): DDR-uLSIF is significantly above uLSIF in 6 of 6" in details
     assert "- **not tested** (tuned): 0 of 6 synthetic cases have runs" in details
-    assert "- matched: 10 holds, 2 holds in part, 5 not tested" in overview
+    assert "- matched: 10 hold, 2 hold in part, 5 not tested" in overview
 
 
 def test_published_results_reads_every_store_of_a_folder(tmp_path):
