@@ -63,8 +63,10 @@ notebooks: install  ## execute the notebooks again and compare every output
 browser: install  ## only the built site in Chromium
 	$(PYTEST) -q -m browser tests
 
-reproduce: install  ## compute every experiment again from an empty store
-	$(BIN)/python -m ddr reproduce
+# Runs that an earlier call left in _build/reproduction are taken up again, so that an interruption
+# costs nothing; it says how many. ARGS=--fresh begins again.
+reproduce: install  ## compute every experiment again, or the rest of it (ARGS=--fresh: all)
+	$(BIN)/python -m ddr reproduce $(ARGS)
 
 bench: install  ## time and accuracy beside other packages
 	$(BIN)/python -m benchmarks

@@ -47,14 +47,24 @@ def test_names_of_the_notation_exist(root):
     assert [n for n in sorted(names - foreign) if not re.search(rf"\b{n}\b", source)] == []
 
 
-def test_example_on_own_data_runs(root, capsys):
+def test_examples_on_own_data_run(root, capsys):
     text = (root / "book" / "how_to.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```\{code-block\} python\n(.*?)```", text, re.DOTALL)
-    [example] = [block for block in blocks if "DDRClassifier" in block]
+    new_population, own_table = [block for block in blocks if "DDRClassifier" in block]
     scope = {}
-    exec(example, scope)  # our own page
+    exec(new_population, scope)  # our own page
     assert capsys.readouterr().out
     assert scope["model"].weights_.shape == scope["y"].shape
+    scope = {}
+    exec(own_table, scope)
+    problem, model = scope["problem"], scope["model"]
+    assert model.weights_.shape == problem.importance.shape
+    assert problem.info["gaps"][problem.info["chosen"]] == max(problem.info["gaps"])
+    shown = [
+        float(number) for number in re.findall(r"accuracy (0\.\d{3})", capsys.readouterr().out)
+    ]
+    learners = (scope["plain"], model)
+    assert shown == [round(m.score(problem.X_test, problem.y_test), 3) for m in learners]
 
 
 def test_declarations_shown_to_readers_parse(root):
