@@ -11,6 +11,8 @@ from sklearn.utils import check_random_state
 _BLOCK_ELEMENTS = 2**17
 # Distances and kernel values are kept between passes up to this size, else recomputed.
 _CACHE_BYTES = 2**27
+# The exponential of anything below is zero in double precision.
+_VANISHING = -746.0
 # Widths beyond these have a square that vanishes or overflows.
 _NARROWEST, _WIDEST = 1e-150, 1e150
 
@@ -73,7 +75,17 @@ def gaussian_kernel(X, centers, sigma):
 def _kernel_of(distances, sigma, out=None):
     sigma = min(max(sigma, _NARROWEST), _WIDEST)
     out = np.multiply(distances, -0.5 / sigma**2, out=out)
-    return np.exp(out, out=out)
+    if out.min(initial=0.0) > _VANISHING:
+        return np.exp(out, out=out)
+    # Underflow makes np.exp several times slower, and its result is known.
+    flat = out.ravel(order="K")
+    alive = np.flatnonzero(flat > _VANISHING)
+    if 2 * len(alive) > len(flat):
+        return np.exp(out, out=out)
+    values = np.exp(flat[alive])
+    flat.fill(0.0)
+    flat[alive] = values
+    return out
 
 
 def median_distance(X, max_rows=1000, random_state=0):
@@ -296,7 +308,8 @@ class KernelBlocks:
         """Yield ``(rows, i, K)`` for each block at each width, from the widest to the narrowest.
 
         All widths of a block follow one another, while it is in the processor's cache. ``K`` is
-        read-only and holds until the next step. A width that is the previous one divided by the
+        read-only and holds until the next step; a block in which every value underflows to zero
+        is left out. A width that is the previous one divided by the
         square root of two costs no exponential: its kernel is the square of the last.
         """
         order = np.argsort(-np.asarray(sigmas))
@@ -308,6 +321,8 @@ class KernelBlocks:
                 else:
                     _kernel_of(D, sigmas[i], out=K)
                 last = sigmas[i]
+                if not K.any():
+                    break  # narrower kernels vanish as well, and add nothing to any sum
                 yield rows, i, K
 
     def product(self, coefficients, sigma):

@@ -221,3 +221,22 @@ def test_kernel_blocks_keep_no_distances_beyond_the_budget(rng, monkeypatch):
     assert blocks._distances is None
     monkeypatch.setattr(kernels, "_CACHE_BYTES", 8 * 10 * 3)
     assert KernelBlocks(blocks.X, blocks.centers).cached
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.9, 1.0])
+def test_values_that_underflow_are_zero_and_all_others_are_exponentials(order, share):
+    rng = np.random.default_rng(0)
+    distances = np.where(rng.random((40, 7)) < share, 3.0, 4000.0)
+    distances[0, :2] = 2 * 745.0, 2 * 740.0  # the smallest numbers that are not zero
+    distances = np.asarray(distances, order=order)
+    with np.errstate(under="ignore"):
+        expected = np.exp(-0.5 * distances)
+    assert 0 < expected[0, 0] < 1e-322
+    np.testing.assert_array_equal(kernels._kernel_of(distances, 1.0), expected)
+
+
+def test_blocks_without_any_value_are_left_out():
+    X, centers = np.array([[0.0], [1.0]]), np.array([[0.5]])
+    blocks = KernelBlocks(X, centers)
+    assert [i for _, i, _ in blocks.at_each([0.001, 1.0, 0.002])] == [1]
