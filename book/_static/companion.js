@@ -1,4 +1,4 @@
-// Two omissions of the theme and of docutils that screen readers stumble over.
+// What the theme and docutils leave out, and readers stumble over.
 document.addEventListener("DOMContentLoaded", () => {
   // The arrows that open a part of the sidebar have no name of their own.
   for (const summary of document.querySelectorAll("nav details > summary")) {
@@ -9,4 +9,17 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const item of document.querySelectorAll(".citation-list[role=list] > .citation")) {
     item.setAttribute("role", "listitem");
   }
+  // Pictures of several panels beside each other are too wide for a phone; the style sheet lets
+  // them scroll, and what scrolls must be reachable by keyboard.
+  const mark = () => {
+    for (const image of document.querySelectorAll("article img")) {
+      image.classList.toggle("ddr-wide", image.naturalWidth > 1.45 * image.naturalHeight);
+    }
+    for (const figure of document.querySelectorAll("article figure")) {
+      if (figure.scrollWidth > figure.clientWidth) figure.tabIndex = 0;
+      else figure.removeAttribute("tabindex");
+    }
+  };
+  window.addEventListener("load", mark);
+  window.addEventListener("resize", mark);
 });
