@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from ddr import audit
+from ddr.pages.text import captioned
 from ddr.paper import ledger
-from ddr.tables import markdown
 
 __all__ = ["bold_text", "counts_text", "orders_text", "plain_text", "write"]
 
@@ -50,7 +50,7 @@ def bold_text():
     numbers = {name: table["number"] for name, table in ledger()["tables"].items()}
     table = pd.DataFrame(
         {
-            "Table": missed["experiment"].map(numbers),
+            "Paper's table": missed["experiment"].map(numbers),
             "Case": missed["case"],
             "Rival": missed["rival"],
             "Gain (points)": (100 * missed["gain"]).map("{:.2f}".format),
@@ -62,12 +62,13 @@ def bold_text():
         f"{len(reached)} rows have a single method in bold. From the printed means and standard "
         f"deviations, with 30 runs each and Welch's test at 5 %, {reached.sum()} of them are "
         f"significant against both rivals and {(~reached).sum()} miss 5 % against at least one. "
-        "A paired test could differ: the last column says how strongly the runs of the two methods "
-        "must be correlated for it to reach 5 %."
+        "A paired test could differ: the last column of {numref}`audit-bold` says how strongly the "
+        "runs of the two methods must be correlated for it to reach 5 %."
     )
     if len(beyond):
         sentence += f" For {' and '.join(beyond)} no pairing of 30 runs reaches it."
-    return f"{sentence}\n\n{markdown(table)}"
+    caption = "Pairs of a bold method and a rival that Welch's test does not tell apart"
+    return f"{sentence}\n\n{captioned(table, caption, 'audit-bold')}\n"
 
 
 def _correlation(value):
@@ -97,7 +98,8 @@ def counts_text():
             "Lower bound as stated": found["agrees"].map({True: "yes", False: "no"}),
         }
     )
-    return markdown(table)
+    caption = "How many printed gains reach a stated bound, by reading of the sentence"
+    return captioned(table, caption, "audit-counts") + "\n"
 
 
 def _stated(row):
@@ -121,8 +123,9 @@ def orders_text():
     table = pd.DataFrame({"In the printed tables": found["question"].unique()})
     for name, content in tables.items():
         column = wide.loc[table["In the printed tables"], name].fillna("–")
-        table[f"Table {content['number']}"] = column.to_numpy()
-    return markdown(table)
+        table[f"Paper's Table {content['number']}"] = column.to_numpy()
+    caption = "How often one printed column is above another"
+    return captioned(table, caption, "audit-orders", "numeric") + "\n"
 
 
 def plain_text():

@@ -19,9 +19,24 @@ from ddr.pages.benchmark_results import (
     short,
     targets,
 )
+from ddr.pages.text import numbered
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results.json"
-_NOT_MEASURED = "The benchmark has not been run here yet: `make bench` writes this part.\n"
+_NOT_MEASURED = [{"not measured": "`make bench` writes this part"}]
+#: Of the tables by name; they stay, and so do references to them, when nothing was measured.
+_CAPTIONS = {
+    "methods": "Time and error of each method",
+    "floor": "Our search beside the bare arithmetic",
+    "discriminative": "A whole DDR fit beside one uLSIF fit",
+    "scaling": "Time and memory by number of rows",
+    "imports": "Time of import statements",
+    "clipping": "Error by where negative values are removed, mean ± standard deviation",
+    "clipping_summary": "On how many problems each way to clip is better",
+    "machine": "The machine and the versions",
+    "completeness": "What of the plan was measured",
+    "targets": "The targets and what was measured",
+}
+_WITH_WORDS = ("methods", "clipping_summary", "machine", "completeness", "targets")
 
 
 def write(folder, path=RESULTS):
@@ -42,8 +57,10 @@ def write(folder, path=RESULTS):
     paths = []
     for name, table in TABLES.items():
         paths.append(folder / f"benchmarks_{name}.md")
-        text = _NOT_MEASURED if results is None else _markdown(table(results))
-        paths[-1].write_text(text, encoding="utf-8")
+        rows = [] if results is None else table(results)
+        kind = None if name in _WITH_WORDS else "numeric"
+        text = numbered(_markdown(rows or _NOT_MEASURED), _CAPTIONS[name], _label(name), kind)
+        paths[-1].write_text(text + "\n", encoding="utf-8")
     if results is not None:
         for name, draw in (("time", time_figure), ("clipping", clipping_figure)):
             paths.append(folder / f"benchmarks_{name}.png")
@@ -75,9 +92,11 @@ def as_text(results):
     return "\n\n".join(parts)
 
 
+def _label(name):
+    return f"benchmarks-{name.replace('_', '-')}"
+
+
 def _markdown(rows):
-    if not rows:
-        return "Nothing of this kind was measured.\n"
     lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
     lines += ["| " + " | ".join(map(str, row.values())) + " |" for row in rows]
     return "\n".join(lines) + "\n"
@@ -397,18 +416,21 @@ def clipping_figure(results):
     from matplotlib.figure import Figure
 
     rows = _clipping(results)
-    figure = Figure(figsize=(8, 0.32 * len(rows) + 1.2), layout="constrained")
+    figure = Figure(figsize=(8, 0.32 * len(rows) + 1.4), layout="constrained")
     axes = figure.subplots()
     for i, clip in enumerate(CLIPS):
-        means = [np.mean(errors[clip]) for _, errors in rows]
-        spread = [np.std(errors[clip], ddof=1) for _, errors in rows]
+        low, median, high = np.transpose(
+            [np.quantile(errors[clip], (0, 0.5, 1)) for _, errors in rows]
+        )
         height = np.arange(len(rows)) + 0.18 * (2 * i - 1)
         style = {"color": _COLOURS[i], "fmt": _MARKERS[i], "markersize": 4, "capsize": 2}
-        axes.errorbar(means, height, xerr=spread, label=f"{CLIPS[clip]} clipped", **style)
+        bars = (median - low, high - median)
+        axes.errorbar(median, height, xerr=bars, label=f"{CLIPS[clip]} clipped", **style)
+    axes.set_xscale("log")  # errors are positive, and those of single seeds are very large
     axes.set_yticks(range(len(rows)), [problem for problem, _ in rows], fontsize=8)
     axes.invert_yaxis()
     axes.axvline(1, color="0.5", linewidth=0.8)
     axes.set_xlabel("squared error over the variance of the true ratio (1: as good as no weights)")
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=8)
+    figure.legend(fontsize=8, loc="outside upper center", ncols=len(CLIPS))
     return figure

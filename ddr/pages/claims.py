@@ -5,12 +5,14 @@ from pathlib import Path
 import pandas as pd
 
 from ddr.claims import claims, evaluate_claims
+from ddr.pages.text import captioned, counted
 from ddr.published import published_results
-from ddr.tables import markdown
 
 __all__ = ["details_text", "overview_text", "write"]
 
 _PROTOCOLS = ("matched", "tuned", "live")
+#: What several claims do where one does what the verdict says.
+_PLURAL = {"holds": "hold", "holds in part": "hold in part", "does not hold": "do not hold"}
 
 
 def write(folder, results=None):
@@ -50,7 +52,7 @@ def overview_text(evaluation):
     lines = []
     for protocol in _PROTOCOLS:
         counts = short.loc[short["protocol"] == protocol, "verdict"].value_counts(sort=False)
-        parts = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+        parts = ", ".join(counted(n, v, _PLURAL.get(v, v)) for v, n in counts.items())
         lines.append(f"- {protocol}: {parts}")
     wide = short.pivot(index="id", columns="protocol", values="verdict")
     rows = [
@@ -58,7 +60,8 @@ def overview_text(evaluation):
         | {p: _cell(wide, c["id"], p) for p in _PROTOCOLS}
         for c in claims()
     ]
-    return "\n".join(lines) + "\n\n" + markdown(pd.DataFrame(rows))
+    table = captioned(pd.DataFrame(rows), "Each claim and its verdicts", "claims-overview")
+    return "\n".join(lines) + f"\n\n{table}\n"
 
 
 def _cell(wide, claim, protocol):

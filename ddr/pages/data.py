@@ -6,6 +6,7 @@ import numpy as np
 
 from ddr.datasets import load, manifest, names, verify
 from ddr.digits import in_global_range
+from ddr.pages.text import numbered
 from ddr.scaling import scale_to_unit_box
 
 #: Blue and vermilion of Okabe and Ito: distinct for every common form of colour blindness.
@@ -60,7 +61,8 @@ def sizes_table():
         rows, columns = table.X.shape
         size = f"{check.size / 1000:,.0f}"
         lines.append(f"| {check.name} | {rows:,} | {columns} | {_balance(table)} | {size} |")
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    return numbered(text, "Size and class balance of each set", "data-sizes") + "\n"
 
 
 def _balance(table):
@@ -99,7 +101,8 @@ def provenance_table():
         archive = manifest()["archives"][entry["archive"]]
         package = f"{entry['archive']} {archive['version']} ({archive['registry']})"
         lines.append(f"| {name} | {table.description} | {package} | {table.citation} |")
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    return numbered(text, "Where each file comes from", "data-provenance", kind="worded") + "\n"
 
 
 def licence_sentence():
@@ -176,14 +179,14 @@ def projections():
     from matplotlib.figure import Figure
     from sklearn.decomposition import PCA
 
-    figure = Figure(figsize=(9, 6), layout="constrained")
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
     for axes, name in zip(figure.subplots(2, 3).flat, names()[:6], strict=True):
         table = load(name)
         pca = PCA(2, svd_solver="full")
         points = pca.fit_transform(scale_to_unit_box(table.X))
         _scatter(axes, points, table)
         share = pca.explained_variance_ratio_.sum()
-        axes.set_title(f"{name}: {share:.0%} of the variance", fontsize=10)
+        axes.set_title(f"{name}: {share:.0%} of the variance", fontsize=10, pad=18)
     return figure
 
 
@@ -201,4 +204,6 @@ def _scatter(axes, points, table):
         )
     axes.set_xlabel("first component")
     axes.set_ylabel("second component")
-    axes.legend(fontsize=8, markerscale=2, loc="best", framealpha=0.8)
+    # Above the panel, where no point can lie under it.
+    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "frameon": False}
+    axes.legend(fontsize=8, markerscale=2, handletextpad=0.1, **place)

@@ -8,8 +8,8 @@ from scipy import stats
 
 from ddr.claim_checks import FAILS, HOLDS, IN_PART
 from ddr.claims import evaluate_claims
-from ddr.pages.stored import PROTOCOLS, missing_sentence, stored_runs, table_name
-from ddr.pages.text import captioned, points, unbroken
+from ddr.pages.stored import PROTOCOLS, missing_sentence, stored_runs, table_title
+from ddr.pages.text import captioned, counted, points, unbroken
 from ddr.paper import EXPERIMENTS, VERDICTS, compare, compare_all, ours, values
 from ddr.plots import COLORS, new_figure
 from ddr.published import published_results
@@ -78,12 +78,20 @@ def landing_text(results, evaluation):
     """
     total = len(values())
     counts = captioned(
-        headline_table(results), f"The {total} printed values, by table and protocol", "landing"
+        headline_table(results),
+        f"The {total} values that the paper prints, by its table and our protocol",
+        "landing",
     )
     matrix = captioned(
-        claims_matrix(evaluation), "The paper's claims and their verdicts", "claims-matrix", True
+        claims_matrix(evaluation),
+        "The paper's claims and their verdicts",
+        "claims-matrix",
+        "worded",
     )
     return f"""{reading(results)}
+
+{{numref}}`landing` counts by table, {{numref}}`fig-landing-gains` shows every case, and
+{{numref}}`claims-matrix` has the verdicts on the claims.
 
 {counts}
 
@@ -102,10 +110,18 @@ carry no interval.
 
 {matrix}
 
-"In part" means that a claim holds in part, "fails" that it does not hold, "not tested" that its
-runs are not stored, a dash that this protocol cannot tell. *Live* claims are checked by a small
+{_signs_explained(evaluation)} *Live* claims are checked by a small
 computation, which needs no stored run. {{doc}}`claims` has the evidence for each verdict.
 """
+
+
+def _signs_explained(evaluation):
+    untested = set(evaluation["verdict"]) - set(_SIGNS)
+    return (
+        '"In part" means that a claim holds in part, "fails" that it does not hold, '
+        + ('"not tested" that its runs are not stored, ' if untested else "")
+        + "a dash that this protocol cannot tell."
+    )
 
 
 def case_gains(results, protocol):
@@ -168,8 +184,8 @@ def headline_table(results):
             cells = _counts(results, experiment, protocol)
             of_table = gains[(gains["experiment"] == experiment) & (gains["n"] > 0)]
             cells |= _gain_cells(results, experiment, protocol, of_table)
-            name = table_name(experiment).removeprefix("Table ")
-            rows.append({"Table": name, "Protocol": protocol} | cells)
+            name = table_title(experiment).removeprefix("Paper's Table ")
+            rows.append({"Paper's table": name, "Protocol": protocol} | cells)
     table = pd.DataFrame(rows).map(unbroken)
     # Columns of what nobody needs to know once everything is stored.
     empty = [c for c in ("Not judged", "Not run") if table[c].isin(["0", "–"]).all()]
@@ -240,7 +256,7 @@ def reading(results):
     parts = [_protocol_reading(results, protocol) for protocol in PROTOCOLS]
     parts.append(_contrast(results))
     missing = {
-        f"{table_name(experiment)}, {protocol}": missing_sentence(results, experiment, protocol)
+        f"{table_title(experiment)}, {protocol}": missing_sentence(results, experiment, protocol)
         for protocol in PROTOCOLS
         for experiment in EXPERIMENTS
     }
@@ -262,8 +278,8 @@ def _protocol_reading(results, protocol):
         f"Under the *{protocol}* protocol, {verdicts.get('R3', 0)} of the {run} values that were "
         f"run agree with the printed ones (R3), {verdicts.get('R2', 0)} are within one printed "
         f"standard deviation and in the same order (R2), {verdicts.get('R1', 0)} keep only the "
-        f"order of the methods (R1), and {verdicts.get('R0', 0)} do neither (R0). {METHOD} is above "
-        f"{RIVAL} in {(gains['gain'] > 0).sum()} of {len(gains)} cases (in print in "
+        f"order of the methods (R1), and {verdicts.get('R0', 0)} do neither (R0). {METHOD} is "
+        f"above {RIVAL} in {(gains['gain'] > 0).sum()} of {len(gains)} cases (in print in "
         f"{(gains['printed'] > 0).sum()} of the same), significantly so in "
         f"{tested['better_paired'].sum()}, and its mean gain is {points(gains['gain'].mean())} "
         f"points (in print {points(gains['printed'].mean())})."
@@ -278,8 +294,8 @@ def _contrast(results):
         return ""
     matched, tuned = (gains[p].loc[both, "gain"].mean() for p in PROTOCOLS)
     return (
-        f"Over the {both.sum()} cases run under both, the mean gain is {points(matched)} points "
-        f"matched and {points(tuned)} tuned."
+        f"Over the {counted(both.sum(), 'case', 'cases')} run under both, the mean gain is "
+        f"{points(matched)} points matched and {points(tuned)} tuned."
     )
 
 
@@ -366,7 +382,7 @@ def _gains_panel(axis, experiment, found):
     cases = [case.replace(" to ", "→").replace(" vs ", "v") for case in printed["case"]]
     axis.set_yticks(positions, [f"n = {c}" if c.isdigit() else c for c in cases])
     axis.set(ylim=(len(printed) - 0.4, -0.6), xlabel="gain in points of accuracy")
-    axis.set_title(table_name(experiment), loc="left")
+    axis.set_title(table_title(experiment), loc="left")
     axis.grid(axis="y", lw=0.4, alpha=0.5)
 
 

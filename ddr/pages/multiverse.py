@@ -92,7 +92,7 @@ def section_text(results, experiment):
         universe_table(found, changes(results, experiment)),
         f"Universes of {table_name(experiment)}: gain and change from the baseline, in points",
         f"multiverse-{experiment}",
-        worded=True,
+        kind="worded",
     )
     figure = (
         f"```{{figure}} _generated/multiverse_{experiment}.png\n"
@@ -102,7 +102,11 @@ def section_text(results, experiment):
         f"Mean gain of {METHOD} over {RIVAL} with its 95 % interval over the cases, by universe. "
         "The dashed line is the baseline.\n```"
     )
-    parts = [missing, reading(found, changes(results, experiment)), figure, table]
+    where = (
+        f"{{numref}}`fig-multiverse-{experiment}` shows the gains, "
+        f"{{numref}}`multiverse-{experiment}` all numbers."
+    )
+    parts = [missing, f"{reading(found, changes(results, experiment))} {where}", figure, table]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -115,8 +119,10 @@ def _missing_sentence(found, experiment):
     ]
     if len(done) == len(wanted):
         return ""
-    start = "Not computed yet" if found.empty else f"Complete in {len(done)} of {len(wanted)}"
-    return f"{start}: run `python -m ddr multiverse {experiment} --into book/results`."
+    command = f"run `python -m ddr multiverse {experiment} --into book/results`."
+    if found.empty:
+        return f"Not computed yet: {command}"
+    return f"Complete in {len(done)} of {len(wanted)} universes; for the rest, {command}"
 
 
 def changes(results, experiment):

@@ -94,9 +94,10 @@ def section_text(results, experiment):
         settings_table(contents),
         f"Settings behind {table_name(experiment)}",
         f"protocols-{experiment}",
-        worded=True,
+        kind="worded",
     )
-    return "\n".join(intros) + f"\n\n{_scope(contents['matched'])}\n\n{table}\n"
+    scope = f"{_scope(contents['matched'])} {{numref}}`protocols-{experiment}` has the rest."
+    return "\n".join(intros) + f"\n\n{scope}\n\n{table}\n"
 
 
 def _intro(results, content):

@@ -5,6 +5,7 @@ from pathlib import Path
 import nbformat
 
 from ddr.notebook import ROOT, RUNS, list_notebooks
+from ddr.pages.text import numbered
 
 
 def write(folder, root=ROOT):
@@ -23,7 +24,10 @@ def write(folder, root=ROOT):
         The file written.
     """
     path = Path(folder) / "runs.md"
-    path.write_text(runs_table(root), encoding="utf-8")
+    table = runs_table(root)
+    if table.startswith("|"):
+        table = numbered(table, "The published runs and the reruns", "runs") + "\n"
+    path.write_text(table, encoding="utf-8")
     return [path]
 
 

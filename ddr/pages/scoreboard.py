@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ddr.pages.stored import PROTOCOLS, missing_sentence, stored_runs, table_name
+from ddr.pages.stored import PROTOCOLS, missing_sentence, stored_runs, table_name, table_title
 from ddr.pages.text import captioned, unbroken
 from ddr.paper import EXPERIMENTS, compare, ledger, ours, summary
 from ddr.published import published_results
@@ -50,7 +50,7 @@ def section_text(results, experiment):
         Markdown.
     """
     return "\n".join(
-        f"### {table_name(experiment)}, {protocol} protocol\n\n"
+        f"### {table_title(experiment)}, {protocol} protocol\n\n"
         + protocol_text(results, experiment, protocol)
         for protocol in PROTOCOLS
     )
@@ -83,7 +83,7 @@ def protocol_text(results, experiment, protocol):
         f"- Significant at 5 %: DDR-uLSIF is {count_line(tested)}.",
         captioned(
             _compact(beside(results, experiment, protocol)),
-            f"The paper's {table_name(experiment)} beside our runs, {protocol} protocol",
+            f"{table_title(experiment)} beside our runs, {protocol} protocol",
             f"scoreboard-{experiment}-{protocol}",
         ),
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ddr import __version__
 from ddr.notebook import ROOT, TIMES, list_notebooks
+from ddr.pages.text import numbered
 
 
 def write(folder, root=ROOT):
@@ -49,7 +50,7 @@ def versions_table(root=ROOT):
     rows = [("ddr-companion", __version__), ("Python", platform.python_version())]
     rows += [(name, _installed(name)) for name in names]
     table = ["| package | version |", "|---|---|", *(f"| {name} | {v} |" for name, v in rows)]
-    return "\n".join(table) + "\n"
+    return numbered("\n".join(table) + "\n", "Versions of this build", "status-versions") + "\n"
 
 
 def _installed(name):
@@ -80,4 +81,5 @@ def times_table(root=ROOT):
     for name in notebooks:
         taken = f"{times[name]:.1f} s" if name in times else "not executed in this build"
         rows.append(f"| {{doc}}`/notebooks/{name}` | {taken} |")
-    return "\n".join(["| notebook | time to execute |", "|---|---|", *rows]) + "\n"
+    table = "\n".join(["| notebook | time to execute |", "|---|---|", *rows]) + "\n"
+    return numbered(table, "Time to execute each notebook", "status-times") + "\n"

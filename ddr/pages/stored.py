@@ -3,7 +3,14 @@
 from ddr.paper import ledger
 from ddr.protocols import load_protocol
 
-__all__ = ["PROTOCOLS", "command", "missing_sentence", "stored_runs", "table_name"]
+__all__ = [
+    "PROTOCOLS",
+    "command",
+    "missing_sentence",
+    "stored_runs",
+    "table_name",
+    "table_title",
+]
 
 #: The two protocols that are set beside the paper, the nearest to it first.
 PROTOCOLS = ("matched", "tuned")
@@ -89,11 +96,31 @@ def missing_sentence(results, experiment, protocol):
     text = f"run `{command(experiment, protocol)}`."
     if stored == 0:
         return f"Not computed yet: {text}"
-    return f"Only {stored} of {wanted} runs are stored so far; for the rest, {text}"
+    return f"Only {stored} of {wanted} runs are stored; for the rest, {text}"
 
 
 def table_name(experiment):
-    """Name a table of the paper by its number and its experiment.
+    """Name a table of the paper by its number and its experiment, within a sentence.
+
+    Parameters
+    ----------
+    experiment : {"synthetic", "biased", "cross"}
+
+    Returns
+    -------
+    str
+        Says whose table it is, because the book numbers tables of its own.
+
+    Examples
+    --------
+    >>> table_name("biased")
+    "the paper's Table 3 (biased sampling)"
+    """
+    return f"the paper's {_numbered(experiment)}"
+
+
+def table_title(experiment):
+    """Name a table of the paper where a heading, a panel or a line begins with it.
 
     Parameters
     ----------
@@ -105,7 +132,11 @@ def table_name(experiment):
 
     Examples
     --------
-    >>> table_name("biased")
-    'Table 3 (biased sampling)'
+    >>> table_title("cross")
+    "Paper's Table 4 (cross-dataset)"
     """
+    return f"Paper's {_numbered(experiment)}"
+
+
+def _numbered(experiment):
     return f"Table {ledger()['tables'][experiment]['number']} ({_IN_WORDS[experiment]})"

@@ -2,10 +2,10 @@
 
 from ddr.tables import markdown
 
-__all__ = ["captioned", "points", "unbroken"]
+__all__ = ["captioned", "counted", "numbered", "points", "unbroken"]
 
 
-def captioned(table, caption, name, worded=False):
+def captioned(table, caption, name, kind=None):
     """Print a table of text as a numbered table of the book.
 
     Parameters
@@ -14,8 +14,9 @@ def captioned(table, caption, name, worded=False):
     caption : str
     name : str
         The label by which other pages refer to it.
-    worded : bool, default=False
-        Whether the second column holds sentences, which then get room on a narrow page.
+    kind : {"worded", "numeric"}, optional
+        On a narrow page the second column of a worded table gets room for its sentences, and all
+        but the first of a numeric one stay unbroken.
 
     Returns
     -------
@@ -35,8 +36,55 @@ def captioned(table, caption, name, worded=False):
     | 1 |
     ```
     """
-    classes = "results worded" if worded else "results"
-    return f"```{{table}} {caption}\n:name: {name}\n:class: {classes}\n\n{markdown(table)}```"
+    return numbered(markdown(table), caption, name, kind)
+
+
+def numbered(rows, caption, name, kind=None):
+    r"""Give a Markdown table a caption, a number and a label.
+
+    Parameters
+    ----------
+    rows : str
+        The pipe table, ending in a newline.
+    caption : str
+    name : str
+        The label by which other pages refer to it.
+    kind : {"worded", "numeric"}, optional
+        On a narrow page the second column of a worded table gets room for its sentences, and all
+        but the first of a numeric one stay unbroken.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> numbered("| n |\n|---|\n| 1 |\n", "One number", "one").splitlines()[:2]
+    ['```{table} One number', ':name: one']
+    """
+    classes = f"results {kind}" if kind else "results"
+    return f"```{{table}} {caption}\n:name: {name}\n:class: {classes}\n\n{rows}```"
+
+
+def counted(number, singular, plural):
+    """Print a count with the form of the word that belongs to it.
+
+    Parameters
+    ----------
+    number : int
+    singular, plural : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> counted(1, "case", "cases"), counted(2, "case", "cases")
+    ('1 case', '2 cases')
+    """
+    return f"{number} {singular if number == 1 else plural}"
 
 
 def points(number):
