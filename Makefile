@@ -16,7 +16,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install book html test lint unit notebooks browser reproduce bench lock clean
+.PHONY: help install book html test lint unit notebooks kernels browser reproduce bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -59,6 +59,19 @@ notebooks: install  ## execute the notebooks again and compare every output
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
 	  $(PYTEST) -q --nbval --nbval-current-env -n 2 --dist loadscope notebooks ; \
 	else echo "no notebook is published yet" ; fi
+
+# OpenBLAS picks its kernel by the processor; here it is told to take others, with one and two threads.
+# SkylakeX dies by an illegal instruction where the processor has no AVX-512.
+NOTEBOOKS ?= notebooks
+kernels: install  ## compare the notebooks under other BLAS kernels (NOTEBOOKS=file for one)
+	@cores="Haswell Sandybridge Nehalem"; \
+	if grep -qs avx512f /proc/cpuinfo; then cores="$$cores SkylakeX"; fi; \
+	for core in $$cores; do for threads in 1 2; do \
+	  setting="OPENBLAS_CORETYPE=$$core OPENBLAS_NUM_THREADS=$$threads OMP_NUM_THREADS=$$threads"; \
+	  echo "== $$setting"; \
+	  env $$setting $(PYTEST) -q -x --nbval --nbval-current-env $(NOTEBOOKS) \
+	    || { echo "The notebooks differ under $$setting" >&2; exit 1; }; \
+	done; done
 
 browser: install  ## only the built site in Chromium
 	$(PYTEST) -q -m browser tests
