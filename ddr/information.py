@@ -83,7 +83,7 @@ def effective_sample_size(weights):
     Parameters
     ----------
     weights : array-like of shape (n,)
-        Non-negative, not all zero.
+        Finite, non-negative, not all zero.
 
     Returns
     -------
@@ -102,7 +102,10 @@ def effective_sample_size(weights):
     1.0
     """
     weights = np.asarray(weights, dtype=float)
-    if not np.all(weights >= 0) or not np.any(weights > 0):
-        raise ValueError("weights must be non-negative and not all zero")
+    bad = weights[~(np.isfinite(weights) & (weights >= 0))]
+    if len(bad):
+        raise ValueError(f"weights must be finite and non-negative, got {bad[0]:g}")
+    if not np.any(weights > 0):
+        raise ValueError("weights must have a positive entry, got none")
     weights = weights / weights.max()  # so that tiny weights do not vanish when squared
     return float(weights.sum() ** 2 / np.square(weights).sum())
