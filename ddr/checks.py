@@ -3,6 +3,7 @@
 The sentence reads ``NAME must be ..., got VALUE``, whichever estimator was called.
 """
 
+import reprlib
 from numbers import Integral, Real
 
 import numpy as np
@@ -36,10 +37,16 @@ def check_positive(value, name):
         ...
     ValueError: sigma must be a positive number, got -1.0
     """
+    value = _plain(value)
     valid = isinstance(value, Real) and not isinstance(value, bool)
     if not valid or not np.isfinite(value) or value <= 0:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
+
+
+def _plain(value):
+    """A scalar of numpy's as the number that it holds, so that it is shown as such."""
+    return value.item() if getattr(value, "ndim", 1) == 0 else value
 
 
 def check_count(value, name, minimum=1):
@@ -65,6 +72,7 @@ def check_count(value, name, minimum=1):
         ...
     ValueError: n_centers must be a whole number of at least 1, got 0
     """
+    value = _plain(value)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
     return int(value)
@@ -124,10 +132,7 @@ def check_grid(value, name, default=None):
     candidates = [value] if np.ndim(value) == 0 else list(value)
     if not candidates:
         raise ValueError(f"{name} must be a positive number or a list of them, got an empty list")
-    # A scalar of numpy's is shown as the number that it holds.
-    return np.array(
-        [check_positive(v.item() if getattr(v, "ndim", 1) == 0 else v, name) for v in candidates]
-    )
+    return np.array([check_positive(candidate, name) for candidate in candidates])
 
 
 def check_magnitude(X, name):
@@ -158,6 +163,66 @@ def check_magnitude(X, name):
             "rescale the data"
         )
     return X
+
+
+def check_rows(estimator, X, name):
+    """Return a second sample with the columns that an estimator knows from its first one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``n_features_in_``, and names of columns if its first sample had them.
+    X : array-like of shape (n, d)
+    name : str
+        Of the argument, for the sentence.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+
+    Examples
+    --------
+    >>> from ddr import ULSIF
+    >>> ratio = ULSIF().fit([[0.0], [1.0], [2.0]], [[0.5], [1.5]])
+    >>> check_rows(ratio, [[1, 2]], "X_test")
+    Traceback (most recent call last):
+        ...
+    ValueError: X_test has 2 features, but ULSIF is expecting 1 features as input.
+    """
+    validate_data(estimator, X, reset=False, skip_check_array=True, ensure_2d=False)  # the names
+    X = check_array(X, dtype=np.float64, input_name=name, estimator=estimator)
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    return check_magnitude(X, name)
+
+
+def check_numbers(values, name):
+    """Return ``values`` as an array of floats, or raise one clear sentence.
+
+    Parameters
+    ----------
+    values : array-like
+    name : str
+        Of the argument, for the sentence.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> check_numbers(["heavy", "light"], "sample_weight")
+    Traceback (most recent call last):
+        ...
+    ValueError: sample_weight must hold numbers, got ['heavy', 'light']
+    """
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got {reprlib.repr(values)}") from None
 
 
 def check_centers(centers, n_columns):
@@ -209,7 +274,7 @@ def check_weights(sample_weight, n_rows):
     """
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=float)
+    weight = check_numbers(sample_weight, "sample_weight")
     if weight.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must have one value per row, shape ({n_rows},), got {weight.shape}"
@@ -218,6 +283,8 @@ def check_weights(sample_weight, n_rows):
         raise ValueError("sample_weight must be finite, got NaN or infinity")
     if np.any(weight < 0):
         raise ValueError(f"sample_weight must not be negative, got {weight.min()}")
+    if weight.max() > LARGEST:
+        raise ValueError(f"sample_weight must be at most {LARGEST:g}, got {weight.max():g}")
     if not np.any(weight > 0):
         raise ValueError("sample_weight must have a positive sum, got only zeros")
     return weight
@@ -249,6 +316,7 @@ def check_fit_data(classifier, X, y, sample_weight):
     (array([1, 0]), ['a', 'b'])
     """
     X, y = validate_data(classifier, X, y, dtype=np.float64)
+    check_magnitude(X, "X")
     check_classification_targets(y)
     weight = check_weights(sample_weight, len(y))
     classifier.classes_, y_index = np.unique(y, return_inverse=True)

@@ -9,7 +9,14 @@ from scipy.linalg.lapack import dposv
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr.checks import check_centers, check_count, check_fit_data, check_grid, check_positive
+from ddr.checks import (
+    check_centers,
+    check_count,
+    check_fit_data,
+    check_grid,
+    check_magnitude,
+    check_positive,
+)
 from ddr.kernels import (
     choose_centers,
     gaussian_kernel,
@@ -76,7 +83,7 @@ def iwlspc_coefficients(H, h, total_weight, lam):
     A.flat[:: len(A) + 1] += lam
     _, alpha, info = dposv(A, h / total_weight, lower=True)
     if info != 0:
-        raise ValueError(f"lam must be larger: the least-squares system is singular at {lam!r}")
+        raise ValueError(f"lam must be larger: the least-squares system is singular at {lam:g}")
     return alpha
 
 
@@ -156,7 +163,7 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
             Columns in the order of ``classes_``; rows sum to one.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = check_magnitude(validate_data(self, X, reset=False, dtype=np.float64), "X")
         q = np.empty((len(X), len(self.classes_)))
         for rows in row_blocks(len(X), len(self.centers_)):
             q[rows] = gaussian_kernel(X[rows], self.centers_, self.sigma_) @ self.alpha_

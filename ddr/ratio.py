@@ -10,9 +10,17 @@ import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr.checks import LARGEST, check_centers, check_count, check_magnitude
+from ddr.checks import (
+    LARGEST,
+    check_centers,
+    check_count,
+    check_magnitude,
+    check_numbers,
+    check_rows,
+)
 from ddr.information import effective_sample_size
 from ddr.kernels import choose_centers, median_distance, row_blocks, squared_distances
 
@@ -45,7 +53,7 @@ def check_test_weight(test_weight, n_test):
     """
     if test_weight is None:
         return np.ones(n_test)
-    weight = np.asarray(test_weight, dtype=float)
+    weight = check_numbers(test_weight, "test_weight")
     if weight.shape != (n_test,):
         raise ValueError(
             f"test_weight must have one entry for each of the {n_test} rows of X_test, "
@@ -163,6 +171,9 @@ class DensityRatio(BaseEstimator):
     ``_predict(X)`` where the method defines the ratio off the training sample.
     """
 
+    #: The parameter that makes the weights overflow when it is very small.
+    _delicate = "sigma"
+
     def fit(self, X_train, X_test, test_weight=None):
         """Estimate the ratio of the test density to the training density.
 
@@ -178,16 +189,36 @@ class DensityRatio(BaseEstimator):
         -------
         self
         """
-        X_train = check_magnitude(validate_data(self, X_train, dtype=np.float64), "X_train")
-        X_test = validate_data(self, X_test, dtype=np.float64, reset=False)
-        check_magnitude(X_test, "X_test")
+        validate_data(self, X_train, skip_check_array=True, ensure_2d=False)  # notes column names
+        X_train = check_array(X_train, dtype=np.float64, input_name="X_train", estimator=self)
+        self.n_features_in_ = X_train.shape[1]
+        check_magnitude(X_train, "X_train")
+        X_test = check_rows(self, X_test, "X_test")
         test_weight = check_test_weight(test_weight, len(X_test))
         self._fit(X_train, X_test, test_weight)
-        weights = self.weights_
+        weights = self.check_finite(self.weights_)
         self.mean_weight_ = float(weights.mean())
         self.effective_sample_size_ = effective_sample_size(weights) if weights.any() else 0.0
         warn_of_overlap(X_train, X_test[test_weight > 0], weights, stacklevel=2)
         return self
+
+    def check_finite(self, weights):
+        """Return weights that this estimator gave if they are finite, or raise one clear sentence.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_train,)
+
+        Returns
+        -------
+        ndarray of shape (n_train,)
+        """
+        if np.all(np.isfinite(weights)):
+            return weights
+        raise ValueError(
+            f"{self._delicate} must be larger, got {getattr(self, self._delicate)!r}: "
+            f"the weights of {type(self).__name__} are not finite"
+        )
 
     def predict(self, X):
         """Estimated ratio at new rows.

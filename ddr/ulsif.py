@@ -267,8 +267,8 @@ class ULSIF(DensityRatio):
     centers : array-like of shape (b, d), default=None
         Use these centres instead.
     clip : {"ratio", "coefficients"}, default="ratio"
-        Where negative values are removed: only from the ratio, or as in the authors' program from
-        the coefficients. The latter costs time and, in high dimension, accuracy.
+        Where negative values are removed: only from the ratio, or from the coefficients, as in the
+        program of uLSIF's authors. The latter costs time and, in high dimension, accuracy.
     selection : {"loo", "kfold"}, default="loo"
         How width and regularisation are chosen among several candidates.
     n_folds : int, default=5
@@ -318,6 +318,8 @@ class ULSIF(DensityRatio):
     >>> ratio.predict([[-2.0], [0.5], [3.0]]).round(1)
     array([0. , 1.7, 0.1])
     """
+
+    _delicate = "lam"
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from ddr.checks import (
     check_fit_data,
     check_grid,
     check_positive,
+    check_weights,
 )
 
 
@@ -52,6 +53,26 @@ def test_accepted_values_come_back():
 def test_each_candidate_is_a_positive_number(value, shown):
     with pytest.raises(ValueError, match=f"^sigma must be a positive number, got {shown}$"):
         check_grid(value, "sigma")
+
+
+def test_numbers_of_numpy_are_shown_as_numbers():
+    with pytest.raises(ValueError, match=r"^tol must be a positive number, got -1\.0$"):
+        check_positive(np.float64(-1.0), "tol")
+    with pytest.raises(ValueError, match=r"^n must be a whole number of at least 1, got 0$"):
+        check_count(np.int64(0), "n")
+
+
+@pytest.mark.parametrize(
+    ("weight", "sentence"),
+    [
+        (["heavy", "light"], r"sample_weight must hold numbers, got \['heavy', 'light'\]"),
+        ([[1.0], [1.0, 2.0]], r"sample_weight must hold numbers, got \[\[1\.0\], \[1\.0, 2\.0\]\]"),
+        ([1.0, 1e308], r"sample_weight must be at most 1e\+150, got 1e\+308"),
+    ],
+)
+def test_weights_are_numbers_whose_sum_is_finite(weight, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        check_weights(weight, 2)
 
 
 def test_centres_have_the_columns_of_the_data():

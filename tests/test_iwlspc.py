@@ -196,6 +196,8 @@ def test_models_are_reproducible_and_survive_pickling_and_pipelines(model):
         (IWLSPC(sigma=-1.0), "sigma must be a positive number, got -1.0"),
         (IWLSPC(sigma="wide"), "sigma must be a positive number, got 'wide'"),
         (IWLSPC(lam=0), "lam must be a positive number, got 0"),
+        (IWLSPC(lam=np.float64(-1)), "lam must be a positive number, got -1.0"),
+        (IWLSPC(n_centers=True), "n_centers must be a whole number of at least 1, got True"),
         (IWLSPC(n_centers=0), "n_centers must be a whole number of at least 1, got 0"),
         (IWLSPC(centers=[[0.0]]), "centers must have 3 columns like the data, got 1"),
         (IWLSPCCV(sigmas=[1.0, 0.0]), "sigmas must be a positive number, got 0.0"),
@@ -220,6 +222,19 @@ def test_bad_weights_are_refused_by_both():
     for model in (IWLSPC(), IWLSPCCV()):
         with pytest.raises(ValueError, match="sample_weight must not be negative, got -1"):
             model.fit(X, y, -np.ones(20))
+
+
+@pytest.mark.parametrize("model", [IWLSPC(), IWLSPCCV(cv=3)])
+def test_magnitudes_that_overflow_are_refused_not_answered_by_nan(model):
+    X, y, weight = two_classes(20)
+    sentence = re.escape("X must hold numbers of magnitude at most 1e+150, got ")
+    with pytest.raises(ValueError, match=sentence):
+        model.fit(1e200 * X, y)
+    with pytest.raises(ValueError, match=sentence):
+        model.fit(X, y).predict_proba(1e200 * X)
+    with pytest.raises(ValueError, match=re.escape("sample_weight must be at most 1e+150")):
+        model.fit(X, y, np.full(20, 1e308))
+    assert np.all(np.isfinite(model.fit(X, y, 1e149 * weight).predict_proba(X)))
 
 
 def test_a_singular_system_asks_for_more_penalty():

@@ -129,6 +129,21 @@ def test_a_center_that_no_training_row_reaches_takes_no_part():
     assert_allclose(fitted.weights_, KLIEP(0.5).fit(X_train, X_test).weights_, rtol=1e-6, atol=1e-8)
 
 
+def test_a_test_row_that_no_kernel_reaches_changes_no_step():
+    """Its share of the likelihood is lost, not given to the rows that kernels do reach."""
+    X_train, X_test, rng = two_samples()
+    centers, weight = X_test[:6], rng.uniform(0.5, 2, 40)
+    K, mean = plain_kernel(X_test, centers, 0.8), plain_kernel(X_train, centers, 0.8).mean(axis=0)
+    with_far = np.r_[K, np.zeros((1, 6))], mean, np.r_[weight, 30.0]
+    for max_iter in (1, 2, 100):
+        assert_allclose(
+            kliep_coefficients(*with_far, max_iter=max_iter),
+            kliep_coefficients(K, mean, weight, max_iter=max_iter),
+            rtol=1e-5,
+            atol=1e-7,
+        )
+
+
 def test_a_start_does_not_move_the_solution():
     X_train, X_test, rng = two_samples()
     centers = X_test[:6]

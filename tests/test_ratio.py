@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from ddr import KLIEP, KMM, ULSIF, KDERatio
 from ddr.checks import check_magnitude
-from ddr.ratio import DensityRatio, OverlapWarning, far_share
+from ddr.ratio import DensityRatio, OverlapWarning, far_share, warn_of_overlap
 
 ULSIFS = [
     ULSIF(clip=clip, selection=selection, n_centers=n_centers, random_state=0)
@@ -245,6 +245,16 @@ def test_overlap_warning_when_few_rows_carry_the_weight():
         ULSIF(1.0, 0.1).fit(X_train, X_test)
 
 
+@pytest.mark.parametrize(("carriers", "warned"), [(9, True), (11, False)])
+def test_weights_on_less_than_one_row_in_a_hundred_are_too_few(carriers, warned):
+    X = np.linspace(0, 1, 1000)[:, None]
+    weights = (np.arange(1000) < carriers).astype(float)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_overlap(X, X, weights)
+    assert [w.category for w in caught] == [OverlapWarning] * warned
+
+
 def test_overlap_looks_only_at_test_rows_that_count():
     X_train, X_test, _ = two_samples()
     both = np.r_[X_test, X_test + 1000.0]
@@ -339,11 +349,12 @@ def test_clone_pickle_pandas_and_lists(ratio):
 def test_bad_samples_get_one_clear_sentence(ratio):
     X_train, X_test, _ = two_samples()
     for bad, message in [
-        ((csr_array(X_train), X_test), "Sparse data was passed for X, but dense data is required"),
-        ((X_train, csr_array(X_test)), "Sparse data was passed for X, but dense data is required"),
-        ((X_train, X_test[:, :1]), "X has 1 features, but .* is expecting 2 features"),
+        ((csr_array(X_train), X_test), "Sparse data was passed for X_train, but dense data is req"),
+        ((X_train, csr_array(X_test)), "Sparse data was passed for X_test, but dense data is requ"),
+        ((X_train, X_test[:, :1]), "X_test has 1 features, but .* is expecting 2 features"),
         ((X_train, X_test[:0]), "Found array with 0 sample"),
-        ((X_train * np.nan, X_test), "contains NaN"),
+        ((X_train * np.nan, X_test), "Input X_train contains NaN"),
+        ((X_train, X_test * np.nan), "Input X_test contains NaN"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             clone(ratio).fit(*bad)
@@ -358,6 +369,7 @@ def test_bad_samples_get_one_clear_sentence(ratio):
         (np.r_[np.inf, np.ones(29)], "test_weight must be finite and non-negative, got inf"),
         (np.r_[np.nan, np.ones(29)], "test_weight must be finite and non-negative, got nan"),
         (np.full(30, 1e200), r"test_weight must be at most 1e\+150, got 1e\+200"),
+        (["all"] * 30, r"test_weight must hold numbers, got \['all', 'all', "),
         (np.zeros(30), "test_weight must have a positive entry, got only zeros"),
     ],
 )
@@ -366,6 +378,24 @@ def test_bad_weights_get_one_clear_sentence(ratio, weight, message):
     X_train, X_test, _ = two_samples()
     with pytest.raises(ValueError, match=message):
         clone(ratio).fit(X_train, X_test, weight)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("ratio", "sentence"),
+    [
+        (KDERatio(1e-300), "sigma must be larger, got 1e-300: the weights of KDERatio are not f"),
+        (
+            ULSIF([1e5, 1e9], [1e-300, 1e-320]),
+            r"lam must be larger, got \[1e-300, 1e-320\]: the weights of ULSIF are not finite",
+        ),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_parameters_that_leave_no_number_are_named(ratio, sentence):
+    X_train, X_test, _ = two_samples()
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        ratio.fit(X_train, X_test)
 
 
 def test_a_new_method_needs_only_fit_and_predict():
