@@ -11,11 +11,14 @@ or in its dual form
     \quad\text{with}\quad \sum_i \alpha_i y_i = 0,\ 0 \le \alpha_i \le c_i .
 """
 
+import warnings
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import piqp
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 # Rows with a smaller margin under a related machine may become support vectors.
@@ -27,6 +30,8 @@ _FEW_ROWS = 100
 # Up to so many rows the interior-point solver is quick whatever the cost; LIBSVM's pairwise descent
 # needs millions of steps when classes overlap and C is large, but bears any number of rows.
 _SMALL_PROBLEM = 800
+# LIBSVM takes seconds for so many steps; what needs more has very large columns or costs.
+_MOST_STEPS = 10**6
 
 
 class Machine(NamedTuple):
@@ -92,23 +97,36 @@ def fit_hinge(X, sign, cost, tol, start=None):
     while True:
         if len(np.unique(sign[seen])) < 2:
             seen[:] = True
-        solve = _solve_dual if np.count_nonzero(seen) <= _SMALL_PROBLEM else _solve_libsvm
-        machine = solve(X[seen], sign[seen], cost[seen], tol)
+        machine = _solve(X[seen], sign[seen], cost[seen], tol)
         margin = sign * (X @ machine.coef + machine.intercept)
         if seen.all() or not np.any(margin[~seen] < 1 - _SLACK * tol):
             return machine
         seen |= margin < _NEAR
 
 
+def _solve(X, sign, cost, tol):
+    """The problem by the solver that suits its size, or by one that bears any scale of it."""
+    if len(X) <= _SMALL_PROBLEM:
+        machine = _solve_dual(X, sign, cost)
+    else:
+        machine = _solve_libsvm(X, sign, cost, tol)
+    return _solve_primal(X, sign, cost) if machine is None else machine
+
+
 def _solve_libsvm(X, sign, cost, tol):
-    """The problem by LIBSVM's pairwise descent."""
-    svc = SVC(kernel="linear", C=1.0, tol=tol).fit(X, sign, cost)
+    """The problem by LIBSVM's pairwise descent; None if that takes too many steps."""
+    svc = SVC(kernel="linear", C=1.0, tol=tol, max_iter=_MOST_STEPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        svc.fit(X, sign, cost)
+    if svc.n_iter_[0] >= _MOST_STEPS:
+        return None
     free = np.all(np.abs(svc.dual_coef_[0]) < cost[svc.support_] * (1 - 1e-9))
     return Machine((svc.dual_coef_ @ svc.support_vectors_)[0], svc.intercept_[0], bool(free))
 
 
-def _solve_dual(X, sign, cost, tol):
-    """The same problem in its dual form, a quadratic programme, by the solver of KMM."""
+def _solve_dual(X, sign, cost):
+    """The same problem in its dual form, by the solver of KMM; None if that does not converge."""
     signed = sign[:, None] * X
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
@@ -121,7 +139,7 @@ def _solve_dual(X, sign, cost, tol):
         x_u=cost,
     )
     if solver.solve() != piqp.PIQP_SOLVED:
-        return _solve_libsvm(X, sign, cost, tol)
+        return None
     alpha = np.clip(solver.result.x, 0.0, cost)
     coef = alpha @ signed
     # A row strictly between its bounds lies on the margin. Without one, every intercept between
@@ -134,6 +152,39 @@ def _solve_dual(X, sign, cost, tol):
         upper = (alpha > 0.5 * cost) == (sign > 0)  # rows that bound the intercept from above
         intercept = 0.5 * (offset[upper].min() + offset[~upper].max())
     return Machine(coef, intercept, bool(np.all(alpha < (1 - 1e-6) * cost)))
+
+
+def _solve_primal(X, sign, cost):
+    r"""The problem as first stated, with slacks, for columns or costs that are very large.
+
+    With :math:`X = R^\top Q^\top` no more columns than rows are left. Data and costs are divided by
+    their largest values, s and c, so that only the factor of the norm is extreme:
+
+    .. math:: \min_{u, b, \xi \ge 0}\ \frac{\lVert u\rVert^2}{2 s^2 c} + \sum_i \frac{c_i}{c}\xi_i
+        \quad\text{with}\quad y_i\left(u^\top r_i / s + b\right) \ge 1 - \xi_i,\quad v = Q u / s
+    """
+    Q, R = np.linalg.qr(X.T)
+    n, d = len(X), len(R)
+    s, c = np.abs(R).max() or 1.0, cost.max()
+    solver = piqp.SparseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
+    solver.setup(
+        sparse.diags(np.r_[np.full(d, 1 / s / s / c), np.zeros(n + 1)], format="csc"),
+        np.r_[np.zeros(d + 1), cost / c],
+        G=sparse.hstack([sign[:, None] * np.c_[R.T / s, np.ones(n)], sparse.eye(n)], format="csc"),
+        h_l=np.ones(n),
+        x_l=np.r_[np.full(d + 1, -np.inf), np.zeros(n)],
+    )
+    status = solver.solve()
+    if status != piqp.PIQP_SOLVED:
+        warnings.warn(
+            f"a support vector machine was not solved to its tolerance ({status}): "
+            "bring the columns of X, C and the weights to a common scale",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    u, (intercept,), slack = np.split(solver.result.x, [d, d + 1])
+    return Machine(Q @ u / s, intercept, bool(np.all(slack < 1e-6)))
 
 
 def fit_pairs(X, y_index, cost, n_classes, tol, starts=None):

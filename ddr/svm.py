@@ -9,7 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr.checks import check_choice, check_fit_data, check_grid, check_positive
+from ddr.checks import (
+    check_choice,
+    check_fit_data,
+    check_grid,
+    check_magnitude,
+    check_positive,
+)
 from ddr.hinge import class_scores, fit_pairs, pair_planes
 from ddr.platt import fit_platts, platt_posterior
 from ddr.validation import check_loss, first_best, posterior_loss, weighted_splits
@@ -55,7 +61,8 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
 
     def _checked_scores(self, X):
         check_is_fitted(self)
-        return self._scores(validate_data(self, X, reset=False, dtype=np.float64))
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._scores(check_magnitude(X, "X"))
 
     def decision_function(self, X):
         """Values that ``predict`` goes by: positive for the second of two classes.

@@ -10,11 +10,13 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import ddr.hinge
 from ddr.hinge import Machine, fit_hinge
 from ddr.platt import fit_platt, platt_posterior
 from ddr.svm import LinearSVMWithPosteriors, LinearSVMWithPosteriorsCV
@@ -129,6 +131,56 @@ def test_machine_does_not_depend_on_where_the_search_for_it_starts(coef, interce
     machine = fit_hinge(X, sign, weight, 1e-6, start)
     reference = tight_svc(1.0).fit(X, y, weight).decision_function(X)
     np.testing.assert_allclose(X @ machine.coef + machine.intercept, reference, atol=1e-4)
+
+
+def overlapping(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    return X, X[:, 0] + 0.3 * rng.normal(size=n) > 0
+
+
+@pytest.mark.parametrize(("scale", "cost"), [(1e4, 1.0), (1e8, 1.0), (1e145, 1.0), (1.0, 1e9)])
+@pytest.mark.parametrize("model", [LinearSVMWithPosteriors(), LinearSVMWithPosteriorsCV([1.0])])
+@pytest.mark.filterwarnings("error")
+def test_machine_of_columns_or_weights_of_any_size(model, scale, cost):
+    """Beyond some cost the machine minimises the violations alone, so it hardly changes."""
+    X, y = overlapping(60)
+    model.set_params(random_state=0, predict_by="decision")
+    reference = clone(model).fit(1e3 * X, y).decision_function(1e3 * X)
+    model.fit(scale * X, y, np.full(60, cost))
+    np.testing.assert_allclose(model.decision_function(scale * X), reference, rtol=1e-4, atol=1e-4)
+    assert np.isfinite(model.predict_proba(scale * X)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_machine_of_many_rows_ends_when_libsvm_does_not(monkeypatch):
+    X, y = overlapping(1000)
+    sign = np.where(y, 1.0, -1.0)
+    expected = fit_hinge(X, sign, np.full(1000, 3.0), 1e-6)
+    monkeypatch.setattr(ddr.hinge, "_MOST_STEPS", 50)
+    found = fit_hinge(X, sign, np.full(1000, 3.0), 1e-6)
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-4)
+    np.testing.assert_allclose(found.intercept, expected.intercept, atol=1e-4)
+    assert (found.free, expected.free) == (False, False)
+
+
+@pytest.mark.parametrize("columns", [2, 50])
+def test_primal_and_dual_solvers_agree(columns):
+    """With more columns than rows the classes can be parted, and no cost holds a row back."""
+    X, y = overlapping(40)
+    X = np.c_[X, np.random.default_rng(1).normal(size=(40, columns - 2))]
+    sign, cost = np.where(y, 1.0, -1.0), np.random.default_rng(2).gamma(1.0, size=40) + 1.0
+    dual, primal = (f(X, sign, cost) for f in (ddr.hinge._solve_dual, ddr.hinge._solve_primal))
+    np.testing.assert_allclose(primal.coef, dual.coef, atol=1e-5)
+    np.testing.assert_allclose(primal.intercept, dual.intercept, atol=1e-5)
+    assert dual.free == primal.free == (columns == 50)
+
+
+def test_a_machine_that_no_solver_finds_is_said(monkeypatch):
+    X, y = overlapping(60)
+    monkeypatch.setattr(ddr.hinge.piqp, "PIQP_SOLVED", "never")
+    with pytest.warns(ConvergenceWarning, match="machine was not solved to its tolerance .*: bri"):
+        LinearSVMWithPosteriors(calibration="train").fit(X, y)
 
 
 @pytest.mark.parametrize("make_data", [two_classes, three_classes])
@@ -332,6 +384,10 @@ def test_bad_weights_are_refused_by_both():
     for model in (LinearSVMWithPosteriors(), LinearSVMWithPosteriorsCV()):
         with pytest.raises(ValueError, match="sample_weight must not be negative, got -1"):
             model.fit(X, y, -np.ones(20))
+        with pytest.raises(ValueError, match="X must hold numbers of magnitude at most"):
+            model.fit(1e200 * X, y)
+        with pytest.raises(ValueError, match="X must hold numbers of magnitude at most"):
+            model.fit(X, y).predict(1e200 * X)
 
 
 @parametrize_with_checks(
