@@ -17,12 +17,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr.checks import check_choice, check_count, check_magnitude, check_positive
+from ddr.checks import check_choice, check_count, check_magnitude, check_positive, check_rows
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import warn_of_overlap
+from ddr.ratio import DensityRatio, warn_of_overlap
 from ddr.ulsif import ULSIF
+from ddr.validation import weight_parameter
+
+# Below this, an estimate of the ratio is what rounding left of zero.
+_NOTHING = 1e-100
 
 
 def prior_ratio(posteriors, train_prior, counting="soft"):
@@ -87,6 +91,7 @@ class ClassRatios:
     """
 
     def __init__(self, ratio, X, codes, X_target, reselect):
+        self.ratio = ratio
         self.n_train = len(X)
         self.rows = [np.flatnonzero(codes == c) for c in range(codes.max() + 1)]
         # One row gives no density to compare: its ratio stays one, and the prior ratio acts alone.
@@ -101,8 +106,8 @@ class ClassRatios:
         for rows, match, weight in zip(self.rows, self.matchers, posteriors.T, strict=True):
             # With next to no test mass there is nothing to match.
             if match is not None and weight.sum() > 1e-6:
-                estimate = match(weight)
-                if np.any(estimate > 0):
+                estimate = self.ratio.check_finite(match(weight))
+                if estimate.max() > _NOTHING:
                     beta[rows] = estimate
         return beta
 
@@ -126,13 +131,15 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier, default=None
         Any scikit-learn classifier whose ``fit`` takes ``sample_weight`` and that has
-        ``predict_proba``. None means ``GaussianNB()``.
+        ``predict_proba``, or a ``Pipeline`` whose last step is one: that step gets the weights.
+        None means ``GaussianNB()``.
     ratio : density-ratio estimator, default=None
         ``ULSIF``, ``KLIEP``, ``KMM`` or ``KDERatio``. None means ``ULSIF()``.
     normalization : {"posterior", "literal"}, default="posterior"
         Divide the soft moments by the sum of the posteriors, or by the number of test rows as
         printed in eq. 14, which counts the test prior twice (also where ``scale="class"`` has
-        brought each class's ratio to mean one before).
+        brought each class's ratio to mean one before). Only :math:`\beta` is rescaled: the
+        ratio's width and regularisation are chosen by the normalised score either way.
     prior : {"soft", "hard"}, default="soft"
         Estimate the test prior by mean posteriors or by counts of predicted classes.
     matching : {"soft", "hard"}, default="soft"
@@ -276,9 +283,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             self.initial_estimator_ = state.model
             self._keep(state, 1, [])
             return self
-        X_target = validate_data(self, X_target, dtype=np.float64, reset=False)
         check_magnitude(X, "X")
-        check_magnitude(X_target, "X_target")
+        X_target = check_rows(self, X_target, "X_target")
         self._adapt(learner, ratio, X, y, codes, X_target)
         warn_of_overlap(X, X_target, self.weights_, stacklevel=2)
         return self
@@ -298,14 +304,19 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     def _parts(self):
         """Clones of learner and ratio, seeded."""
         rng = check_random_state(self.random_state)
-        learner = GaussianNB() if self.estimator is None else clone(self.estimator)
-        ratio = ULSIF() if self.ratio is None else clone(self.ratio)
+        learner = GaussianNB() if self.estimator is None else self.estimator
+        ratio = ULSIF() if self.ratio is None else self.ratio
+        if isinstance(learner, type) or not hasattr(learner, "fit"):
+            raise TypeError(f"estimator must be a classifier like GaussianNB(), got {learner!r}")
         if not hasattr(learner, "predict_proba"):
             raise TypeError(f"estimator must have predict_proba, got {learner!r}")
-        if not has_fit_parameter(learner, "sample_weight"):
+        if weight_parameter(learner) is None:
             raise TypeError(f"estimator must accept sample_weight in fit, got {learner!r}")
-        if not hasattr(ratio, "matcher"):
-            raise TypeError(f"ratio must be a density-ratio estimator of ddr, got {ratio!r}")
+        if not isinstance(ratio, DensityRatio):
+            raise TypeError(
+                f"ratio must be a density-ratio estimator of ddr like ULSIF(), got {ratio!r}"
+            )
+        learner, ratio = clone(learner), clone(ratio)
         for part in (learner, ratio):
             seeds = {
                 name: rng.randint(2**31 - 1)
@@ -321,7 +332,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
 
     def _learn(self, learner, X, y, X_target, weights, beta, gamma):
         """Steps 3 and 4 of Algorithm 1: a model of the weighted rows, and its posteriors."""
-        model = clone(learner).fit(X, y, sample_weight=weights)
+        model = clone(learner).fit(X, y, **{weight_parameter(learner): weights})
         posteriors, information = np.empty((0, len(self.classes_))), np.nan
         if len(X_target):
             posteriors = model.predict_proba(X_target)
@@ -474,4 +485,6 @@ def ddr_weights(X, y, X_target, estimator=None, ratio=None, **options):
     >>> weights.shape, round(float(weights.mean()), 6)
     ((200,), 1.0)
     """
+    if X_target is None:
+        raise ValueError("X_target must hold the rows to adapt to, got None")
     return DDRClassifier(estimator, ratio, **options).fit(X, y, X_target).weights_

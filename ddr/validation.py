@@ -195,23 +195,47 @@ def _rows(X, index):
     return np.asarray(X)[index]
 
 
-def _weight_parameter(estimator):
-    """Name of the weights in the estimator's fit; a Pipeline gives them to its last step."""
+def weight_parameter(estimator):
+    """Name by which an estimator's ``fit`` takes weights, or None if it takes none.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A ``Pipeline`` gives the weights to its last step.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> weight_parameter(LogisticRegression())
+    'sample_weight'
+    >>> weight_parameter(make_pipeline(StandardScaler(), LogisticRegression()))
+    'logisticregression__sample_weight'
+    """
     if isinstance(estimator, Pipeline):
         step, last = estimator.steps[-1]
-        return f"{step}__{_weight_parameter(last)}"
-    if not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"estimator must take sample_weight in fit, got {type(estimator).__name__}; "
-            "with weighted_fit=False the weights act on the scores only"
-        )
-    return "sample_weight"
+        inner = weight_parameter(last)
+        return None if inner is None else f"{step}__{inner}"
+    takes = hasattr(estimator, "fit") and has_fit_parameter(estimator, "sample_weight")
+    return "sample_weight" if takes else None
 
 
 def _fit(estimator, X, y, weight):
     """Fit a clone; ``weight=None`` fits without weights."""
-    fit_params = {} if weight is None else {_weight_parameter(estimator): weight}
-    return clone(estimator).fit(X, y, **fit_params)
+    if weight is None:
+        return clone(estimator).fit(X, y)
+    name = weight_parameter(estimator)
+    if name is None:
+        raise ValueError(
+            f"estimator must take sample_weight in fit, got {type(estimator).__name__}; "
+            "with weighted_fit=False the weights act on the scores only"
+        )
+    return clone(estimator).fit(X, y, **{name: weight})
 
 
 def _fold_losses(estimator, X, y, train, test, fit_weight, loss):
@@ -224,6 +248,11 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss):
         model = _fit(estimator, X_train, y_train, None if fit_weight is None else fit_weight[train])
     if loss == "zero_one":
         return (model.predict(_rows(X, test)) != y[test]).astype(float)
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"loss must be 'zero_one' for an estimator without predict_proba, got {loss!r} "
+            f"for {estimator!r}"
+        )
     # A class that the fold's training rows lack keeps probability zero.
     classes, y_index = np.unique(np.concatenate([model.classes_, y[test]]), return_inverse=True)
     posterior = np.zeros((len(test), len(classes)))
@@ -243,6 +272,8 @@ def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss):
 
 def _check_data(estimator, X, y, sample_weight):
     """Labels and weights as arrays; X stays what it is (pandas, sparse, text) for the estimator."""
+    if X is None:
+        raise ValueError("X must hold the rows to learn from, got None")
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
@@ -408,6 +439,8 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_loss(self.loss)
         y, weight = _check_data(self, X, y, sample_weight)
         candidates = list(ParameterGrid(self.param_grid))
+        if not candidates:
+            raise ValueError(f"param_grid must hold a candidate, got {self.param_grid!r}")
         splits = weighted_splits(self.cv, X, y, weight, self.random_state)
         fit_weight = weight if self.weighted_fit and sample_weight is not None else None
         models = [clone(self.estimator).set_params(**clone_values(p)) for p in candidates]

@@ -17,6 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -350,6 +351,26 @@ def test_a_class_out_of_reach_keeps_a_ratio_of_one():
     assert_array_equal(ratios(np.full((90, 2), 0.5)), np.ones(120))
 
 
+def test_an_estimate_that_underflows_is_nothing_to_match():
+    """Subnormal numbers are what rounding left of zero: their mean cannot scale a class."""
+    X, y, X_target = two_classes()
+    far = X_target + np.array([X[:, 0].max() - X_target[:, 0].min() + 38.0, 0.0])
+    estimate = ULSIF(1.0, 0.1).matcher(X, far)(np.ones(90))
+    assert 0 < estimate.max() < 1e-300
+    ratios = ClassRatios(ULSIF(1.0, 0.1), X, y - 1, far, reselect=False)
+    assert_array_equal(ratios(np.full((90, 2), 0.5)), np.ones(120))
+    works(X, y, far, OverlapWarning, ratio=ULSIF(1.0, 0.1), scale="class", max_iter=1)
+
+
+@pytest.mark.parametrize(("mass", "matched"), [(1e-9, False), (1e-3, True)])
+def test_a_class_of_next_to_no_posterior_mass_is_not_matched(mass, matched):
+    X, y, X_target = two_classes()
+    ratios = ClassRatios(ULSIF(SIGMA, LAM), X, y - 1, X_target, reselect=False)
+    posteriors = np.zeros((90, 2))
+    posteriors[:, 0], posteriors[0] = 1.0, [1 - mass, mass]
+    assert np.all(ratios(posteriors)[y == 2] == 1.0) != matched
+
+
 @pytest.mark.parametrize("ratio", [ULSIF(), KLIEP(n_folds=3), KMM(), KDERatio()], ids=repr)
 @pytest.mark.parametrize("reselect", [False, True])
 def test_every_ratio_serves(ratio, reselect):
@@ -378,6 +399,22 @@ def test_every_weighted_learner_with_posteriors_serves(learner):
     assert_array_equal(one.weights_, same.weights_)
     assert_array_equal(one.predict_proba(X_target), same.predict_proba(X_target))
     assert isinstance(one.estimator_, type(learner))
+
+
+def test_a_pipeline_scales_and_gives_the_weights_to_its_learner():
+    X, y, X_target = two_classes()
+    X, X_target = X * [1, 100], X_target * [1, 100]
+    ratio = ULSIF(30.0, 0.1, centers=X_target[::6])
+    options = {"ratio": ratio, "stopping": "fixed", "max_iter": 2}
+    piped = DDRClassifier(make_pipeline(StandardScaler(), LogisticRegression()), **options)
+    piped.fit(X, y, X_target)
+    scaler = StandardScaler().fit(X)
+    by_hand = LogisticRegression().fit(scaler.transform(X), y, piped.weights_)
+    expected = by_hand.predict_proba(scaler.transform(X_target))
+    assert_allclose(piped.predict_proba(X_target), expected, rtol=1e-9)
+    unweighted = LogisticRegression().fit(scaler.transform(X), y)
+    gap = expected - unweighted.predict_proba(scaler.transform(X_target))
+    assert np.abs(gap).max() > 0.01
 
 
 def test_adaptation_helps_on_the_papers_mixture():
@@ -606,10 +643,27 @@ def test_bad_parameters_get_one_clear_sentence(options, message):
     [
         ({"estimator": LinearSVC()}, r"estimator must have predict_proba, got LinearSVC\(\)"),
         (
-            {"estimator": make_pipeline(StandardScaler(), GaussianNB())},
+            {"estimator": KNeighborsClassifier()},
+            "estimator must accept sample_weight in fit, got KNeighborsClassifier",
+        ),
+        (
+            {"estimator": make_pipeline(StandardScaler(), KNeighborsClassifier())},
             "estimator must accept sample_weight in fit, got Pipeline",
         ),
-        ({"ratio": GaussianNB()}, r"ratio must be a density-ratio estimator of ddr, got GaussianN"),
+        (
+            {"estimator": "bayes"},
+            r"estimator must be a classifier like .*NB\(\), got 'bayes'",
+        ),
+        ({"estimator": GaussianNB}, r"estimator must be a classifier like .*, got <class 'sklearn"),
+        (
+            {"ratio": GaussianNB()},
+            r"ratio must be a density-ratio .* like ULSIF\(\), got Gauss",
+        ),
+        (
+            {"ratio": "ulsif"},
+            r"ratio must be a density-ratio estimator of ddr .*, got 'ulsif'",
+        ),
+        ({"ratio": ULSIF}, "ratio must be a density-ratio estimator of .*, got <class 'ddr.ulsif"),
     ],
 )
 def test_unfit_parts_get_one_clear_sentence(options, message):
@@ -618,13 +672,25 @@ def test_unfit_parts_get_one_clear_sentence(options, message):
         DDRClassifier(**options).fit(X, y, X_target)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_ratios_that_are_not_finite_name_their_parameter():
+    X, y, X_target = two_classes()
+    with pytest.raises(ValueError, match=r"lam must be larger, got .*: the weights of ULSIF are"):
+        DDRClassifier(ratio=ULSIF([1e5, 1e9], [1e-300, 1e-320])).fit(X, y, X_target)
+
+
 def test_sparse_and_misshapen_input_get_one_clear_sentence():
     X, y, X_target = two_classes()
-    for rows, target in [(csr_array(X), X_target), (X, csr_array(X_target))]:
-        with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is"):
-            DDRClassifier().fit(rows, y, target)
-    with pytest.raises(ValueError, match="X has 1 features, but DDRClassifier is expecting 2"):
+    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is"):
+        DDRClassifier().fit(csr_array(X), y, X_target)
+    with pytest.raises(TypeError, match="Sparse data was passed for X_target, but dense data is"):
+        DDRClassifier().fit(X, y, csr_array(X_target))
+    with pytest.raises(ValueError, match="Input X_target contains NaN"):
+        DDRClassifier().fit(X, y, X_target * np.nan)
+    with pytest.raises(ValueError, match="X_target has 1 features, but DDRClassifier is expecti"):
         DDRClassifier().fit(X, y, X_target[:, :1])
+    with pytest.raises(ValueError, match="X_target must hold the rows to adapt to, got None"):
+        ddr_weights(X, y, None)
     with pytest.raises(ValueError, match="Found array with 0 sample"):
         DDRClassifier().fit(X, y, X_target[:0])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

@@ -24,6 +24,7 @@ from ddr.validation import (
     importance_weighted_score,
     posterior_loss,
     stratified_folds,
+    weight_parameter,
     weighted_splits,
 )
 
@@ -371,6 +372,37 @@ def test_bad_options_are_refused_in_one_sentence(options, message):
     search = IWSearchCV(**options, param_grid={})
     with pytest.raises(ValueError, match=re.escape(message)):
         search.fit(X, y, weight)
+
+
+@pytest.mark.parametrize(
+    ("options", "fit", "message"),
+    [
+        ({"param_grid": []}, {}, "param_grid must hold a candidate, got []"),
+        ({}, {"X": None}, "X must hold the rows to learn from, got None"),
+        (
+            {"estimator": RidgeClassifier(), "loss": "log"},
+            {},
+            "loss must be 'zero_one' for an estimator without predict_proba, got 'log' for Ridge",
+        ),
+        ({}, {"sample_weight": ["a"] * 6}, "sample_weight must hold numbers, got ['a', 'a', "),
+    ],
+)
+def test_searches_refuse_what_they_cannot_use_in_one_sentence(options, fit, message):
+    data = {"X": np.arange(6.0)[:, None], "y": np.arange(6) % 2, **fit}
+    options = {"estimator": GaussianNB(), "param_grid": {}, "cv": 2, **options}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        IWSearchCV(**options).fit(**data)
+    if options.pop("param_grid") == {}:  # else the grid is what is wrong
+        with pytest.raises(ValueError, match=re.escape(message)):
+            importance_weighted_score(**options, **data)
+
+
+def test_the_weights_of_a_pipeline_are_those_of_its_last_step():
+    inner = make_pipeline(StandardScaler(), GaussianNB())
+    assert weight_parameter(Pipeline([("a", inner)])) == "a__gaussiannb__sample_weight"
+    assert weight_parameter(KNeighborsClassifier()) is None
+    assert weight_parameter(make_pipeline(StandardScaler(), KNeighborsClassifier())) is None
+    assert weight_parameter(make_pipeline(StandardScaler(), "passthrough")) is None
 
 
 def test_one_row_is_not_enough():
