@@ -20,6 +20,7 @@ _HOME = {
     "KLIEP": "kliep",
     "KMM": "kmm",
     "KDERatio": "kde",
+    "OverlapWarning": "ratio",
     "IWLSPC": "iwlspc",
     "IWLSPCCV": "iwlspc",
     "LinearSVMWithPosteriors": "svm",

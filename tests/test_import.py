@@ -74,6 +74,7 @@ def test_every_public_name_resolves():
     for name in ddr.__all__:
         assert getattr(ddr, name) is not None
     assert ddr.ULSIF is import_module("ddr.ulsif").ULSIF
+    assert issubclass(ddr.OverlapWarning, UserWarning)  # to be silenced by name
     assert sorted(ddr.__all__) == dir(ddr)
     assert len(set(ddr.__all__)) == len(ddr.__all__)
     namespace = {}
