@@ -32,6 +32,7 @@ def plan(quick):
     return [
         Task("imports", "imports", {"repeats": 5 if quick else 11}),
         Task("paper data", "paper_data", sizes),
+        Task("shared searches", "shared_searches", {"repeats": repeats}),
         *_our_tasks(small, seeds, repeats),
         *_slow_tasks(small, seeds),
         *_scaling_tasks(quick),

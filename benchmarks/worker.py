@@ -35,7 +35,7 @@ def prepare_environment():
 def main(function, arguments, limit):
     prepare_environment()
     threading.Thread(target=stop_after, args=(float(limit),), daemon=True).start()
-    from benchmarks import clipping, machine, measure
+    from benchmarks import clipping, machine, measure, searches
 
     functions = {
         "quick_methods": measure.quick_methods,
@@ -44,6 +44,7 @@ def main(function, arguments, limit):
         "many_rows": measure.many_rows,
         "imports": measure.imports,
         "paper_data": clipping.paper_data,
+        "shared_searches": searches.shared_searches,
         "facts": machine.facts,
     }
     with contextlib.redirect_stdout(sys.stderr):  # the line on stdout is the result's alone

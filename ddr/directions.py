@@ -8,12 +8,11 @@ import warnings
 
 import pandas as pd
 
-from ddr.experiments import Run
+from ddr.experiments import Run, setting_of
 from ddr.multiverse import METHODS
 from ddr.protocols import changed
 from ddr.ratio import OverlapWarning
 from ddr.reproduce import store_of
-from ddr.shown_runs import setting_of
 
 __all__ = ["both_choices", "chosen_gaps", "random_direction_runs"]
 

@@ -59,15 +59,35 @@ class Run:
 
     def __call__(self, case, seed):
         """Rows of one run, one for each method."""
-        case_number = self.protocol["cases"].index(case)
-        root = np.random.SeedSequence(self.protocol["seed"], spawn_key=(case_number, seed))
-        problem_seed, method_seed = root.spawn(2)
-        bench = Bench(self.protocol, method_seed)
-        problem = draw_problem(self.protocol, case, problem_seed, bench)
-        bench.look_at(problem.X_train, problem.X_test)
+        problem, bench = setting_of(self.protocol, case, seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlapWarning)
             return [bench.measure(method, problem) for method in methods_of(self.protocol, case)]
+
+
+def setting_of(protocol, case, seed):
+    """The problem of one run, and the bench with its learner and ratios.
+
+    Parameters
+    ----------
+    protocol : dict
+    case : str
+    seed : int
+        The number of the run.
+
+    Returns
+    -------
+    problem : ddr.shifts.ShiftedProblem
+    bench : Bench
+        Has looked at the problem: ``bench.learner`` and ``bench.ratio("uLSIF")`` are those with
+        which :class:`Run` computes this run.
+    """
+    root = np.random.SeedSequence(protocol["seed"], spawn_key=(protocol["cases"].index(case), seed))
+    problem_seed, method_seed = root.spawn(2)
+    bench = Bench(protocol, method_seed)
+    problem = draw_problem(protocol, case, problem_seed, bench)
+    bench.look_at(problem.X_train, problem.X_test)
+    return problem, bench
 
 
 def methods_of(protocol, case):

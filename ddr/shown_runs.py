@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ddr.discriminative import DDRClassifier
-from ddr.experiments import Bench, Run, draw_problem
+from ddr.experiments import Run, setting_of
 from ddr.paper import BOOK
 from ddr.protocols import changed
 from ddr.reproduce import recompute, store_of
@@ -149,31 +149,6 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0):
         f"{text}; effective sample size, mutual information and prior ratio agree within "
         f"{100 * _DIAGNOSTICS_AGREE:g} % in {alike} of {len(both)}"
     )
-
-
-def setting_of(protocol, case, seed):
-    """The problem of one run, and the bench with its learner and ratios.
-
-    Parameters
-    ----------
-    protocol : dict
-    case : str
-    seed : int
-        The number of the run.
-
-    Returns
-    -------
-    problem : ddr.shifts.ShiftedProblem
-    bench : ddr.experiments.Bench
-        Has looked at the problem: ``bench.learner`` and ``bench.ratio("uLSIF")`` are those with
-        which :class:`ddr.experiments.Run` computes this run.
-    """
-    root = np.random.SeedSequence(protocol["seed"], spawn_key=(protocol["cases"].index(case), seed))
-    problem_seed, method_seed = root.spawn(2)
-    bench = Bench(protocol, method_seed)
-    problem = draw_problem(protocol, case, problem_seed, bench)
-    bench.look_at(problem.X_train, problem.X_test)
-    return problem, bench
 
 
 def weights_of(protocol, problem, bench):

@@ -29,6 +29,7 @@ _CAPTIONS = {
     "floor": "Our search beside the bare arithmetic",
     "discriminative": "A whole DDR fit beside one uLSIF fit",
     "scaling": "Time and memory by number of rows",
+    "searches": "The experiments' cross-validation with work shared and not shared",
     "imports": "Time of import statements",
     "clipping": "Error by where negative values are removed, mean ± standard deviation",
     "clipping_summary": "On how many problems each way to clip is better",
@@ -36,7 +37,7 @@ _CAPTIONS = {
     "completeness": "What of the plan was measured",
     "targets": "The targets and what was measured",
 }
-_WITH_WORDS = ("methods", "clipping_summary", "machine", "completeness", "targets")
+_WITH_WORDS = ("methods", "searches", "clipping_summary", "machine", "completeness", "targets")
 
 
 def write(folder, path=RESULTS):
@@ -240,6 +241,32 @@ def imports_table(results):
     ]
 
 
+def searches_table(results):
+    """Return the time of the experiments' searches, sharing work and not sharing it.
+
+    Parameters
+    ----------
+    results : dict
+
+    Returns
+    -------
+    list of dict
+    """
+    return [
+        {
+            "search": name,
+            "training rows": f"{row['rows']:,}",
+            "fits": row["candidates"] * row["folds"],
+            "one by one, s": short(row["apart"]),
+            "shared, s": short(row["together"]),
+            "times faster": f"{row['apart'] / row['together']:.1f}",
+            "largest difference of risks": f"{row['largest_difference_of_risks']:.1g}",
+        }
+        for _, entry in measured(results, "shared_searches")
+        for name, row in entry["searches"].items()
+    ]
+
+
 def _clipping(results):
     """Errors of both ways to clip, one entry for each problem of the paper's data."""
     rows = []
@@ -354,6 +381,7 @@ TABLES = {
     "floor": floor_table,
     "discriminative": discriminative_table,
     "scaling": scaling_table,
+    "searches": searches_table,
     "imports": imports_table,
     "clipping": clipping_table,
     "clipping_summary": clipping_summary,
