@@ -159,7 +159,7 @@ def weights_of(protocol, problem, bench):
     protocol : dict
     problem : ddr.shifts.ShiftedProblem
     bench : ddr.experiments.Bench
-        Both from :func:`setting_of`.
+        Both from :func:`ddr.experiments.setting_of`.
 
     Returns
     -------
