@@ -73,7 +73,8 @@ def test_declarations_shown_to_readers_parse(root):
     text = (root / "book" / "how_to.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```\{code-block\} python\n(.*?)```", text, re.DOTALL)
     [example] = [block for block in blocks if "paper: " in block]
-    assert [parameter.name for parameter in parse_parameters(example)] == ["n_runs", "estimator"]
+    names = [parameter.name for parameter in parse_parameters(example)]
+    assert names == ["n_runs", "estimator", "cases", "case_shown"]
 
 
 def test_versions_agree(root):
