@@ -81,6 +81,10 @@ def _tested(results, protocol, experiment, method, rival, scenario="", min_cases
     return rows.sort_values("case", key=lambda column: column.map(order), ignore_index=True)
 
 
+def _signed(points):
+    return f"{points:+.2f}".replace("-", "−")
+
+
 def _as_list(one_or_many):
     return [one_or_many] if isinstance(one_or_many, str) else list(one_or_many)
 
@@ -140,7 +144,7 @@ def better_in_cases(
     return Finding(
         graded(wins, holds_from, part_from),
         f"{method} is {kind} {' and '.join(rivals)} in {wins} of {total} cases; "
-        f"mean gain {100 * sum(gains) / len(gains):+.2f} points",
+        f"mean gain {_signed(100 * sum(gains) / len(gains))} points",
     )
 
 
@@ -197,7 +201,7 @@ def gain_in_cases(
         graded(counts[measure], holds_from, part_from),
         f"{method} gains at least {at_least:g} % over {rival} in {counts['points']} of "
         f"{len(points)} cases by points and in {counts['relative']} by relative accuracy; "
-        f"largest gain {points.max():+.2f} points",
+        f"largest gain {_signed(points.max())} points",
     )
 
 
@@ -382,6 +386,6 @@ def universe_is_worse(results, protocol, *, experiment, universe, holds_points, 
     verdict = HOLDS if cost >= holds_points else IN_PART if in_part else FAILS
     return Finding(
         verdict,
-        f"the other choice changes {method} by {-cost:+.2f} points on average over {n_cases} "
+        f"the other choice changes {method} by {_signed(-cost)} points on average over {n_cases} "
         f"cases; it is significantly worse in {worse} and better in {better}",
     )
