@@ -169,6 +169,7 @@ def _papermill(path, values, root, progress):
         kernel_name="python3",
         language="python",
         progress_bar={"desc": path.stem} if progress else False,
+        extra_arguments=["--log-level=50"],  # the kernel's own remarks would break the bar
     )
     seconds = time.perf_counter() - started
     scratch.unlink()
