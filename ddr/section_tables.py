@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from ddr.multiverse import gains, read, universes
-from ddr.pages.multiverse import changes, reading
+from ddr.pages.multiverse import changes, reading, size_sentence
 from ddr.pages.text import points
 from ddr.paper import ours
 from ddr.protocols import load_protocol
@@ -475,6 +475,7 @@ def complete_universes(experiment, results=None):
     text = f"{len(found)} of {len(universes(experiment))} universes are stored completely."
     if len(found):
         moved = changes(results, experiment)
-        shown = reading(found, moved[moved.index.isin(found.index)])
-        text += " " + shown.replace("*", "")
+        moved = moved[moved.index.isin(found.index)]
+        size = size_sentence(results, experiment, found, moved)
+        text += " " + f"{reading(found, moved)} {size}".replace("*", "").strip()
     return found, text

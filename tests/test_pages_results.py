@@ -286,3 +286,26 @@ def test_equal_settings_are_told_from_changed_ones():
     assert table.loc["`problem.redraw`", ["a", "b"]].tolist() == ["yes", "no"]
     assert table.loc["`ratios.uLSIF.sigma`", ["a", "b"]].tolist() == ["2", "–"]
     assert table.loc["`ratios.uLSIF.lam`", ["a", "b"]].tolist() == ["–", "0.1, 1"]
+
+
+def test_a_multiverse_on_fewer_samples_says_what_all_samples_give(printed_runs):
+    cross = printed_runs[printed_runs["experiment"] == "cross"]
+    means = paper.values("cross").groupby("method")["mean"].mean()
+    whole = 100 * (means["DDR-uLSIF"] - means["uLSIF"])
+    few = cross[cross["seed"] < multiverse.read()["runs"]]
+    runs = pd.concat(
+        [cross]
+        + [
+            few.assign(
+                protocol=f"universe:{name}",
+                accuracy=few["accuracy"] - cost * (few["method"] == "DDR-uLSIF"),
+            )
+            for name, cost in (("baseline", 0.01), ("hard-prior", 0.0105))
+        ]
+    )
+    found, moved = multiverse.gains(runs, "cross"), multiverse.changes(runs, "cross")
+    sentence = multiverse.size_sentence(runs, "cross", found, moved)
+    shown = float(sentence.split("gain ")[1].split(" ")[0].strip("+:."))
+    assert shown == pytest.approx(whole, abs=1.0)  # of ten of the thirty runs
+    assert "decides more here than any" in sentence
+    assert multiverse.size_sentence(runs, "synthetic", found, moved) == ""

@@ -9,11 +9,20 @@ from scipy import stats
 from ddr.multiverse import gains, read, universes
 from ddr.pages.stored import table_name
 from ddr.pages.text import captioned, points, unbroken
-from ddr.paper import EXPERIMENTS
+from ddr.paper import EXPERIMENTS, ours
 from ddr.plots import COLORS, new_figure
 from ddr.published import published_results
 
-__all__ = ["changes", "forest", "reading", "scope_text", "section_text", "universe_table", "write"]
+__all__ = [
+    "changes",
+    "forest",
+    "reading",
+    "scope_text",
+    "section_text",
+    "size_sentence",
+    "universe_table",
+    "write",
+]
 
 METHOD, RIVAL, BASELINE = "DDR-uLSIF", "uLSIF", "baseline"
 
@@ -106,7 +115,13 @@ def section_text(results, experiment):
         f"{{numref}}`fig-multiverse-{experiment}` shows the gains, "
         f"{{numref}}`multiverse-{experiment}` all numbers."
     )
-    parts = [missing, f"{reading(found, changes(results, experiment))} {where}", figure, table]
+    moved = changes(results, experiment)
+    text = " ".join(
+        filter(
+            None, [reading(found, moved), size_sentence(results, experiment, found, moved), where]
+        )
+    )
+    parts = [missing, text, figure, table]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -245,6 +260,37 @@ def reading(found, moved):
         f"{_named(largest)}: {points(moved.at[largest, 'change'])} points. "
         f"{_clear_sentence(clear)}"
     )
+
+
+def size_sentence(results, experiment, found, moved):
+    """Say what the baseline gains with all samples, where the multiverse uses only a part of them.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Tidy runs.
+    experiment : {"synthetic", "biased", "cross"}
+    found : pandas.DataFrame
+        From :func:`ddr.multiverse.gains`.
+    moved : pandas.DataFrame
+        From :func:`changes`.
+
+    Returns
+    -------
+    str
+        Empty where the multiverse uses all samples, or where runs are missing.
+    """
+    content = read()
+    runs = ours(results, experiment, "matched")
+    runs = runs[runs["seed"] < content["runs"]]
+    if experiment not in content["problem"] or BASELINE not in found.index or runs.empty:
+        return ""
+    means = runs.groupby(["method", "case"])["accuracy"].mean().unstack("method")
+    whole = 100 * (means[METHOD] - means[RIVAL]).mean()
+    text = f"With all samples the same runs of the matched protocol gain {points(whole)} on average"
+    if abs(whole - found.at[BASELINE, "gain"]) > moved["change"].abs().max():
+        text += ": the number of samples decides more here than any of these choices does"
+    return text + "."
 
 
 def _clear_sentence(clear):
