@@ -312,7 +312,7 @@ class KernelBlocks:
         is left out. A width that is the previous one divided by the
         square root of two costs no exponential: its kernel is the square of the last.
         """
-        order = np.argsort(-np.asarray(sigmas))
+        order = np.argsort(-np.asarray(sigmas)).tolist()
         for rows, D in self._blocks():
             K, last = np.empty_like(D), None
             for i in order:
