@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from ddr.pages.stored import PROTOCOLS, stored_runs, table_name, table_title
+from ddr.pages.stored import PROTOCOLS, stored_runs, table_name
 from ddr.pages.text import captioned
 from ddr.paper import EXPERIMENTS
 from ddr.protocols import load_protocol
 from ddr.published import published_results
 
-__all__ = ["MEANINGS", "cost_table", "flat", "section_text", "settings_table", "write"]
+__all__ = ["MEANINGS", "flat", "section_text", "settings_table", "write"]
 
 #: What each setting decides; the key of a ratio's setting leaves out the ratio's name.
 MEANINGS = {
@@ -71,40 +71,7 @@ def write(folder, results=None):
     for experiment in EXPERIMENTS:
         paths.append(Path(folder) / f"protocols_{experiment}.md")
         paths[-1].write_text(section_text(results, experiment), encoding="utf-8")
-    paths.append(Path(folder) / "protocols_cost.md")
-    caption = "Minutes of one core that the stored runs took"
-    text = captioned(cost_table(results), caption, "protocols-cost", "numeric")
-    paths[-1].write_text(text + "\n", encoding="utf-8")
     return paths
-
-
-def cost_table(results):
-    """Add up the time of the stored runs.
-
-    Parameters
-    ----------
-    results : pandas.DataFrame
-        Tidy runs with a column ``seconds``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each protocol: minutes of one core by table and in all, as text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> runs = {"experiment": ["cross"], "protocol": ["matched"], "seconds": [90.0]}
-    >>> cost_table(pd.DataFrame(runs)).iloc[0].to_list()
-    ['matched', '–', '–', '1.5', '1.5']
-    """
-    rows = []
-    for protocol in PROTOCOLS:
-        runs = results[results["protocol"] == protocol].reindex(columns=["experiment", "seconds"])
-        spent = runs.groupby("experiment")["seconds"].sum() / 60
-        cells = [f"{spent[e]:.1f}" if e in spent else "–" for e in EXPERIMENTS]
-        rows.append([protocol, *cells, f"{spent.sum():.1f}"])
-    return pd.DataFrame(rows, columns=["Protocol", *map(table_title, EXPERIMENTS), "Together"])
 
 
 def section_text(results, experiment):
