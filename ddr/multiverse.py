@@ -154,13 +154,14 @@ def gains(results, experiment):
     -------
     DataFrame
         Indexed by universe: ``question``, the mean accuracy of each method, ``gain`` in points,
-        its 95 % interval ``low`` and ``high`` (from the case means, which are independent),
+        its 95 % interval ``low`` and ``high`` (from the case means, taken as independent),
         ``cases_won`` of ``cases``, and ``runs``.
 
     Notes
     -----
     The interval takes the cases as the sample: it answers whether the gain would hold in a new
-    case, not whether it is more than the noise of the runs.
+    case, not whether it is more than the noise of the runs. Cases that share a digit or a
+    collection are not quite independent, so it is somewhat too narrow there.
     """
     questions = {name: u["question"] for name, u in read()["universes"].items()}
     rows = []
