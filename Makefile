@@ -23,25 +23,25 @@ help:  ## list the targets
 
 install: $(STAMP)  ## make .venv and install the locked requirements
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock pyproject.toml book/pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv \
 	  || echo "uv could not be installed; using pip, which is slower"
 	@if [ -x $(BIN)/uv ]; then \
 	  $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements.lock \
-	  && $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e . ; \
+	  && $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e . -e book ; \
 	else \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock \
-	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e . ; \
+	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e . -e book ; \
 	fi
 	@touch $@
 
 book: install  ## execute the notebooks, then build the site
-	$(BIN)/python -m ddr execute
+	$(BIN)/ddr-book execute
 	@$(MAKE) --no-print-directory html
 
 html: install  ## build the site from the executed notebooks
-	$(BIN)/python -m ddr pages
+	$(BIN)/ddr-book pages
 	$(BIN)/jupyter-book build . -n -W --keep-going --quiet
 	@echo "The book is ready: open $(SITE)"
 
@@ -78,7 +78,7 @@ browser: install  ## only the built site in Chromium
 # Runs that an earlier call left in _build/reproduction are taken up again, so that an interruption
 # costs nothing; it says how many. ARGS=--fresh begins again.
 reproduce: install  ## compute every experiment again, or the rest of it (ARGS=--fresh: all)
-	$(BIN)/python -m ddr reproduce $(ARGS)
+	$(BIN)/ddr-book reproduce $(ARGS)
 
 bench: install  ## time and accuracy beside other packages
 	$(BIN)/python -m benchmarks

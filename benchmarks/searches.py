@@ -23,8 +23,8 @@ def shared_searches(repeats):
 
 
 def _compare(repeats, experiment, case, pair):
-    from ddr.experiments import setting_of
-    from ddr.protocols import load_protocol
+    from companion.runs.experiments import setting_of
+    from companion.runs.protocols import load_protocol
 
     problem, bench = setting_of(load_protocol(experiment), case, 0)
     weight = bench.ratio("uLSIF").fit(problem.X_train, problem.X_test).weights_

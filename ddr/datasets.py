@@ -1,7 +1,7 @@
 """The eight real datasets of the paper, bundled, and the synthetic mixture.
 
 Every file is checked against its SHA-256 when it is read. Where the files come from is written in
-``ddr/data/manifest.json``; :mod:`ddr.rebuild` makes them again from the sources.
+``ddr/data/manifest.json``; :mod:`companion.rebuild` makes them again from the sources.
 
 Examples
 --------
@@ -20,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from sklearn.utils import check_array
 
 from ddr.mixture import FourClusters
 
@@ -35,6 +36,7 @@ __all__ = [
     "load",
     "manifest",
     "names",
+    "scale_to_unit_box",
     "verify",
 ]
 
@@ -281,7 +283,7 @@ def _load(name, folder):
 
 def _read_whole(name, entry, folder):
     path = folder / entry["file"]
-    remedy = "restore it by `python -m ddr data rebuild --restore` or by reinstalling the package"
+    remedy = "restore it by `ddr-book data rebuild --restore` or by reinstalling the package"
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -303,3 +305,31 @@ def _source(entry):
 def _sealed(array):
     array.flags.writeable = False
     return array
+
+
+def scale_to_unit_box(X):
+    """Scale every column to [-1, 1] by its minimum and maximum.
+
+    Parameters
+    ----------
+    X : array or DataFrame of shape (n, d)
+
+    Returns
+    -------
+    float array of shape (n, d)
+        A constant column becomes 0: it has no range to scale by.
+
+    Examples
+    --------
+    >>> scale_to_unit_box([[1, 5], [3, 5], [2, 5]])
+    array([[-1.,  0.],
+           [ 1.,  0.],
+           [ 0.,  0.]])
+    """
+    X = check_array(X, dtype=np.float64, input_name="X")
+    low, high = X.min(axis=0), X.max(axis=0)
+    constant = high == low
+    width = np.where(constant, 1.0, high - low)
+    scaled = np.clip(2 * ((X - low) / width) - 1, -1, 1)
+    scaled[:, constant] = 0.0
+    return scaled

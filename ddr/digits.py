@@ -1,26 +1,192 @@
-"""USPS and MNIST in one format: 16 x 16 pixels in [-1, 1]."""
+"""USPS and MNIST in one format: 16 x 16 pixels, resized and scaled in the ways that can be meant.
+
+Resizing is linear and separable: with an operator A of shape (out, in) an image becomes
+A I A^T, so thousands of digits are resized by two matrix products.
+"""
 
 from functools import lru_cache
 
 import numpy as np
 
-from ddr.datasets import load
-from ddr.resize import METHODS as RESIZE_METHODS
-from ddr.resize import resize_images
-from ddr.scaling import scale_to_unit_box
+from ddr._checks import check_choice
+from ddr.datasets import load, scale_to_unit_box
 
-SCALINGS = ("global", "feature", "joint", "sample")
+COLLECTIONS = ("USPS", "MNIST")
+RESIZES = ("bicubic", "bilinear", "nearest", "area", "crop")
+#: Ways to bring pixels to [-1, 1]; :func:`ddr.shifts.cross_dataset` says what each means.
+SCALINGS = ("global", "sample", "feature", "pair", "draw", "joint", "joint pair", "joint draw")
 
 
-@lru_cache(maxsize=6)
-def digit_images(name, resize="bicubic", scaling="global"):
-    """All digits of a collection at 16 x 16 pixels in [-1, 1]; computed once per process.
+def _triangle(t):
+    return np.clip(1 - np.abs(t), 0, None)
+
+
+def _keys_cubic(t, a=-0.5):
+    t = np.abs(t)
+    near = (a + 2) * t**3 - (a + 3) * t**2 + 1
+    far = a * (t**3 - 5 * t**2 + 8 * t - 4)
+    return np.where(t < 1, near, np.where(t < 2, far, 0.0))
+
+
+def _box(t):
+    return ((t > -0.5) & (t <= 0.5)).astype(float)
+
+
+_KERNELS = {"bilinear": _triangle, "bicubic": _keys_cubic, "nearest": _box}
+
+
+def resize_matrix(n_in, n_out, method="bicubic", antialias=True):
+    r"""Return the operator that resizes a line of ``n_in`` pixels to ``n_out``.
+
+    Parameters
+    ----------
+    n_in, n_out : int
+        Number of pixels before and after; ``n_out <= n_in``.
+    method : {"bicubic", "bilinear", "nearest", "area", "crop"}
+        "bicubic": Keys's kernel with a = -0.5. "bilinear": a triangle. "nearest": the pixel under
+        the new one's centre. "area": the mean of the part of the line that the new pixel covers.
+        "crop": only the central 20/28 of the line, by "bicubic". MNIST's digits fit into 20 x 20
+        pixels, but are centred by their mass, so that the crop cuts a few strokes off.
+    antialias : bool, default=True
+        Widen the bicubic and the bilinear kernel by the scale, as Pillow and MATLAB's ``imresize``
+        do, or take the new pixel's neighbours alone.
+
+    Returns
+    -------
+    array of shape (n_out, n_in)
+        Each row sums to one.
+
+    Notes
+    -----
+    With the scale s = n_in / n_out the new pixel i has its centre at (i + 1/2) s, and
+
+    .. math:: A_{ij} \propto k\left(\frac{j + 1/2 - (i + 1/2) s}{s}\right),
+
+    without the division by s where aliasing is allowed.
+
+    At the border the kernel is cut off and normalised again, as in Pillow; MATLAB mirrors the
+    image instead. On MNIST that hardly matters: nearly all of its outermost pixels are blank.
+
+    Examples
+    --------
+    >>> resize_matrix(4, 2, "area")
+    array([[0.5, 0.5, 0. , 0. ],
+           [0. , 0. , 0.5, 0.5]])
+    """
+    check_choice(method, "resize", RESIZES)
+    if not 0 < n_out <= n_in:
+        raise ValueError(f"n_out must be from 1 to n_in = {n_in}, got {n_out}")
+    if method == "crop":
+        return _crop_matrix(n_in, n_out, antialias)
+    scale = n_in / n_out
+    if method == "area":
+        return _overlaps(n_in, n_out) / scale
+    centres = (np.arange(n_out) + 0.5) * scale
+    offsets = np.arange(n_in) + 0.5 - centres[:, None]
+    width = scale if antialias and method != "nearest" else 1.0
+    weights = _KERNELS[method](offsets / width)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def resize_images(images, n_out=16, method="bicubic", antialias=True):
+    """Resize a stack of square images.
+
+    Parameters
+    ----------
+    images : array of shape (n, side * side)
+        One image per row, stored row by row.
+    n_out : int
+        Side after resizing.
+    method : str
+    antialias : bool, default=True
+        See :func:`resize_matrix`.
+
+    Returns
+    -------
+    float array of shape (n, n_out * n_out)
+        Cubic weights are partly negative, so that values can leave the input's range slightly.
+
+    Examples
+    --------
+    >>> resize_images(np.full((1, 784), 7.0), 16).round(9).max()
+    np.float64(7.0)
+    """
+    images = np.asarray(images)
+    side = round(images.shape[1] ** 0.5)
+    if side * side != images.shape[1]:
+        raise ValueError(f"images must have a square number of columns, got {images.shape[1]}")
+    operator = resize_matrix(side, n_out, method, antialias)
+    across = (images.reshape(-1, side).astype(float) @ operator.T).reshape(-1, side, n_out)
+    # tensordot makes one large product of the many small ones.
+    return np.tensordot(across, operator, axes=(1, 1)).swapaxes(1, 2).reshape(len(images), -1)
+
+
+def _crop_matrix(n_in, n_out, antialias):
+    inner = round(n_in * 20 / 28)
+    if n_out > inner:
+        raise ValueError(f"n_out must be at most {inner} when cropping {n_in}, got {n_out}")
+    margin = (n_in - inner) // 2
+    operator = np.zeros((n_out, n_in))
+    operator[:, margin : margin + inner] = resize_matrix(inner, n_out, "bicubic", antialias)
+    return operator
+
+
+def _overlaps(n_in, n_out):
+    edges = np.arange(n_out + 1) * n_in / n_out
+    pixels = np.arange(n_in)
+    left = np.maximum(edges[:-1, None], pixels)
+    right = np.minimum(edges[1:, None], pixels + 1)
+    return np.clip(right - left, 0, None)
+
+
+@lru_cache(maxsize=8)
+def sixteen_by_sixteen(name, resize="bicubic", antialias=True, clip=True):
+    """All digits of a collection at 16 x 16 pixels; computed once per process.
 
     Parameters
     ----------
     name : {"USPS", "MNIST"}
-    resize, scaling : str
-        See :func:`ddr.shifts.cross_dataset`; ``resize`` has no effect on USPS (16 x 16 already).
+        USPS has 16 x 16 pixels already: the other arguments have no effect on it.
+    resize : str
+    antialias : bool
+        See :func:`resize_matrix`.
+    clip : bool, default=True
+        Cubic weights overshoot at sharp edges. Image libraries cut that off at the range of the
+        pixels; a resize of floating-point images keeps it.
+
+    Returns
+    -------
+    read-only float array of shape (n, 256)
+        In [-1, 1], but for what overshoots.
+
+    Examples
+    --------
+    >>> bool(sixteen_by_sixteen("MNIST", clip=False).max() > 1)
+    True
+    """
+    X = load(check_choice(name, "name", COLLECTIONS)).X
+    if name == "USPS":
+        images = X.astype(float)
+    else:
+        images = resize_images(X, 16, resize, antialias)
+        images = (np.clip(images, 0, 255) if clip else images) / 127.5 - 1
+    images.flags.writeable = False
+    return images
+
+
+@lru_cache(maxsize=6)
+def digit_images(name, resize="bicubic", scaling="global", antialias=True, clip=True):
+    """All digits of a collection at 16 x 16 pixels, scaled by what all of them are like.
+
+    Parameters
+    ----------
+    name : {"USPS", "MNIST"}
+    resize : str
+    antialias : bool
+    clip : bool
+        See :func:`sixteen_by_sixteen`.
+    scaling : {"global", "sample", "feature", "joint"}
+        See :func:`ddr.shifts.cross_dataset`, which has also those that depend on what is drawn.
 
     Returns
     -------
@@ -34,53 +200,36 @@ def digit_images(name, resize="bicubic", scaling="global"):
     >>> images.shape
     (9298, 256)
     """
-    if name not in ("USPS", "MNIST"):
-        raise ValueError(f"name must be 'USPS' or 'MNIST', got {name!r}")
-    if resize not in RESIZE_METHODS:
-        raise ValueError(f"resize must be one of {', '.join(RESIZE_METHODS)}, got {resize!r}")
-    if scaling not in SCALINGS:
-        raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}, got {scaling!r}")
-    collection = load(name)
-    if scaling == "joint":
-        images = _jointly_scaled(name, resize)
-    elif scaling == "feature":
-        images = scale_to_unit_box(in_global_range(name, resize))
+    check_choice(scaling, "scaling", ("global", "sample", "feature", "joint"))
+    images = sixteen_by_sixteen(name, resize, antialias, clip)
+    if scaling == "feature":
+        images = scale_to_unit_box(images)
     elif scaling == "sample":
-        images = scale_to_unit_box(in_global_range(name, resize).T).T.copy()
-    else:
-        images = in_global_range(name, resize)
+        images = scale_to_unit_box(images.T).T.copy()
+    elif scaling == "joint":
+        both = [sixteen_by_sixteen(other, resize, antialias, clip) for other in COLLECTIONS]
+        images = scale_together(*both)[COLLECTIONS.index(name)]
     images.flags.writeable = False
-    return images, collection.y
+    return images, load(name).y
 
 
-def in_global_range(name, resize="bicubic", rows=slice(None)):
-    """Digits at 16 x 16 pixels, brought to [-1, 1] by the intensity range of their collection.
+def scale_together(first, second):
+    """Scale every column to [-1, 1] by its range over two samples.
 
     Parameters
     ----------
-    name : {"USPS", "MNIST"}
-    resize : str
-        See :func:`ddr.shifts.cross_dataset`.
-    rows : slice or array of int
-        Which digits; all by default.
+    first : array of shape (n, d)
+    second : array of shape (m, d)
 
     Returns
     -------
-    float array of shape (n, 256)
+    pair of arrays of the same shapes
 
     Examples
     --------
-    >>> in_global_range("MNIST", rows=[0, 1]).shape
-    (2, 256)
+    >>> scale_together([[0.0], [1.0]], [[2.0]])
+    (array([[-1.],
+           [ 0.]]), array([[1.]]))
     """
-    X = load(name).X[rows]
-    if name == "USPS":
-        return X.astype(float)
-    # Cubic weights overshoot at sharp edges; image libraries cut that off, and so do we.
-    return np.clip(resize_images(X, 16, resize), 0, 255) / 127.5 - 1
-
-
-def _jointly_scaled(name, resize):
-    usps, mnist = in_global_range("USPS", resize), in_global_range("MNIST", resize)
-    both = scale_to_unit_box(np.vstack([usps, mnist]))
-    return (both[: len(usps)] if name == "USPS" else both[len(usps) :]).copy()
+    both = scale_to_unit_box(np.vstack([first, second]))
+    return both[: len(first)].copy(), both[len(first) :].copy()

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr.checks import check_choice, check_count, check_magnitude, check_positive, check_rows
+from ddr._checks import check_choice, check_count, check_magnitude, check_positive, check_rows
 from ddr.information import effective_sample_size, mutual_information
 from ddr.ratio import DensityRatio, warn_of_overlap
 from ddr.ulsif import ULSIF

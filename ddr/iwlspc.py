@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dposv
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr.checks import (
+from ddr._checks import (
     check_centers,
     check_count,
     check_fit_data,

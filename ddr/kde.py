@@ -3,7 +3,7 @@ r"""The two-step baseline: estimate both densities, then divide."""
 import numpy as np
 from sklearn.neighbors import KernelDensity
 
-from ddr.checks import check_positive
+from ddr._checks import check_positive
 from ddr.ratio import DensityRatio
 
 

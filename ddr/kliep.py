@@ -5,7 +5,7 @@ import piqp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ddr.checks import check_count, check_grid
+from ddr._checks import check_count, check_grid
 from ddr.kernels import (
     KernelBlocks,
     assign_folds,

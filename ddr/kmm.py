@@ -4,7 +4,7 @@ import numpy as np
 import piqp
 from sklearn.utils import check_random_state
 
-from ddr.checks import check_positive
+from ddr._checks import check_positive
 from ddr.kernels import KernelBlocks, choose_centers, gaussian_kernel, median_distance
 from ddr.ratio import DensityRatio
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from ddr.seeding import generator
+from ddr._seeding import generator
 
 CLASSES = np.array([1, 2])
 #: Centres of the clusters: ``MEANS[c, k]`` is cluster ``k`` of class ``CLASSES[c]``.

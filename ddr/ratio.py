@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr.checks import (
+from ddr._checks import (
     LARGEST,
     check_centers,
     check_count,

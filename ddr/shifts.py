@@ -14,11 +14,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
-from ddr.checks import check_count
-from ddr.datasets import FourClusters
-from ddr.digits import digit_images
-from ddr.scaling import scale_to_unit_box
-from ddr.seeding import seed_sequence
+from ddr._checks import check_choice, check_count
+from ddr._seeding import seed_sequence
+from ddr.datasets import FourClusters, load, scale_to_unit_box
+from ddr.digits import RESIZES, SCALINGS, digit_images, scale_together, sixteen_by_sixteen
 
 __all__ = [
     "DIRECTIONS",
@@ -188,7 +187,7 @@ def biased_sampling(
     test_fraction : float
         Share of the rows that are set aside, uniformly at random, for the test.
     scaling : {"feature", "none"}
-        Whether to scale the columns to [-1, 1] first, by :func:`~ddr.scaling.scale_to_unit_box`.
+        Whether to scale the columns to [-1, 1] first, by :func:`~ddr.datasets.scale_to_unit_box`.
     min_per_class : int
         A training set with fewer rows of some class is drawn again.
     random_state : None, int, SeedSequence, Generator or RandomState
@@ -247,6 +246,8 @@ def cross_dataset(
     direction="USPS to MNIST",
     *,
     resize="bicubic",
+    antialias=True,
+    clip=True,
     scaling="global",
     fraction=0.9,
     max_samples=None,
@@ -260,12 +261,16 @@ def cross_dataset(
         ``y`` is -1 for the first digit and +1 for the second.
     direction : {"USPS to MNIST", "MNIST to USPS"}
         Training set first.
-    resize : {"bicubic", "bilinear", "area", "crop"}
-        How MNIST's 28 x 28 pixels become 16 x 16; see :func:`ddr.resize.resize_matrix`.
-    scaling : {"global", "feature", "joint", "sample"}
+    resize : {"bicubic", "bilinear", "nearest", "area", "crop"}
+    antialias : bool, default=True
+        How MNIST's 28 x 28 pixels become 16 x 16; see :func:`ddr.digits.resize_matrix`.
+    clip : bool, default=True
+        Whether to cut off what the resize overshoots; see :func:`ddr.digits.sixteen_by_sixteen`.
+    scaling : {"global", "sample", "feature", "pair", "draw", "joint", "joint pair", "joint draw"}
         How pixels are brought to [-1, 1]. "global": by the intensity range of the collection.
-        "feature": each pixel by its range within its collection. "joint": each pixel by its range
-        over both collections, after "global". "sample": each image by its own range.
+        "sample": each image by its own range. "feature", "pair", "draw": each pixel by its range
+        within its collection, over all digits, the two of this problem, or the rows that are drawn.
+        "joint ...": likewise, over both collections together.
     fraction : float
         Share of each side that is drawn, without replacement; 0.9 in the paper.
     max_samples : int, optional
@@ -283,24 +288,47 @@ def cross_dataset(
     >>> problem
     ShiftedProblem(train 300 x 256, test 300 x 256)
     """
-    a, b = _two_digits(digits)
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}")
+    pair = _two_digits(digits)
+    check_choice(direction, "direction", DIRECTIONS)
+    check_choice(resize, "resize", RESIZES)
+    check_choice(scaling, "scaling", SCALINGS)
     if not 0 < fraction <= 1:
         raise ValueError(f"fraction must be in (0, 1], got {fraction!r}")
     if max_samples is not None and max_samples < 2:
         raise ValueError(f"max_samples must be None or at least 2, got {max_samples!r}")
-    sides = []
-    for name, seed in zip(
-        direction.split(" to "), seed_sequence(random_state).spawn(2), strict=True
-    ):
-        images, labels = digit_images(name, resize, scaling)
-        rows = _some_of_both(labels, (a, b), fraction, max_samples, seed)
-        sides.append((images[rows], np.where(labels[rows] == a, -1, 1), rows))
-    (X_train, y_train, train_rows), (X_test, y_test, test_rows) = sides
-    info = {"digits": (a, b), "direction": direction, "resize": resize, "scaling": scaling}
-    info |= {"train_rows": train_rows, "test_rows": test_rows}
+    names, drawn = direction.split(" to "), []
+    for name, seed in zip(names, seed_sequence(random_state).spawn(2), strict=True):
+        drawn.append(_some_of_both(load(name).y, pair, fraction, max_samples, seed))
+    X_train, X_test = _scaled_sides(names, drawn, pair, scaling, (resize, antialias, clip))
+    y_train, y_test = (
+        np.where(load(name).y[rows] == pair[0], -1, 1)
+        for name, rows in zip(names, drawn, strict=True)
+    )
+    info = {"digits": pair, "direction": direction, "resize": resize, "scaling": scaling}
+    info |= {"antialias": antialias, "clip": clip, "train_rows": drawn[0], "test_rows": drawn[1]}
     return ShiftedProblem(X_train, y_train, X_test, y_test, None, info)
+
+
+def _scaled_sides(names, drawn, pair, scaling, resizing):
+    """Images of the rows drawn from both collections, scaled by all, by the pair or by the draw."""
+    if scaling in ("global", "sample", "feature", "joint"):
+        resize, *others = resizing
+        return [
+            digit_images(name, resize, scaling, *others)[0][rows]
+            for name, rows in zip(names, drawn, strict=True)
+        ]
+    scope = drawn
+    if scaling.endswith("pair"):
+        scope = [np.flatnonzero(np.isin(load(name).y, pair)) for name in names]
+    images = [
+        sixteen_by_sixteen(name, *resizing)[rows] for name, rows in zip(names, scope, strict=True)
+    ]
+    together = scaling.startswith("joint")
+    scaled = scale_together(*images) if together else [scale_to_unit_box(side) for side in images]
+    return [
+        side[np.searchsorted(known, rows)]
+        for side, known, rows in zip(scaled, scope, drawn, strict=True)
+    ]
 
 
 def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):

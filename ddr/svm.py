@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr.checks import (
+from ddr._checks import (
     check_choice,
     check_fit_data,
     check_grid,

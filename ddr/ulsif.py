@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ddr.checks import check_choice, check_count, check_grid
+from ddr._checks import check_choice, check_count, check_grid
 from ddr.kernels import KernelBlocks, assign_folds, median_distance
 from ddr.ratio import DensityRatio, centers_of
 

@@ -34,7 +34,7 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
-from ddr.checks import check_choice, check_count, check_weights
+from ddr._checks import check_choice, check_count, check_weights
 
 LOSSES = ("zero_one", "log", "squared")
 # Risks closer than this are the same number summed in another order.

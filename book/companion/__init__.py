@@ -1,0 +1,1 @@
+"""The program that makes the book: runs, evidence, figures, notebooks and pages."""

@@ -1,0 +1,1 @@
+"""What the runs say: printed values, verdicts, gains, claims and open choices."""

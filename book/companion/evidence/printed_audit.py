@@ -1,0 +1,174 @@
+"""What the printed numbers say about themselves: arithmetic on the ledger, without any run of ours.
+
+Each function answers one question from the printed means, standard deviations and typefaces, with
+n = 30 as the captions state. Where a statement can be read in two ways, both counts are given. A
+difference between a count here and a sentence in the paper may come from digits that the tables
+do not print, or from a paired test, which needs the single runs.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from companion.evidence.printed import ledger, values
+
+__all__ = [
+    "best_without_emphasis",
+    "bold_tests",
+    "counts",
+    "gains",
+    "improvement_counts",
+    "needed_correlation",
+    "sampling_spread",
+    "sole_winners",
+]
+
+#: The three sentences that count improvements: the stated number of cases and range in percent.
+SENTENCES = (
+    ("biased", "", 4, 10.0, np.inf, "Section 5.2"),
+    ("cross", "USPS to MNIST", 7, 2.0, 7.0, "Section 5.3"),
+    ("cross", "MNIST to USPS", 8, 2.0, 15.0, "Section 5.3"),
+)
+
+
+def _wide(column, experiment=None):
+    printed = values(experiment)
+    wide = printed.pivot(index=["experiment", "case"], columns="method", values=column)
+    return wide.reindex(pd.MultiIndex.from_frame(printed[["experiment", "case"]].drop_duplicates()))
+
+
+def sole_winners():
+    """List the bold cells that are alone in bold in their row."""
+    printed = values()
+    bold = printed[printed["typeface"] == "bold"]
+    return bold[~bold.duplicated(["experiment", "case"], keep=False)].reset_index(drop=True)
+
+
+def needed_correlation(mean_1, sd_1, mean_2, sd_2, n=30, alpha=0.05):
+    r"""Smallest correlation between paired runs that makes a printed difference significant."""
+    critical = stats.t.ppf(1 - alpha / 2, n - 1)
+    allowed_variance = n * (mean_1 - mean_2) ** 2 / critical**2
+    return float((sd_1**2 + sd_2**2 - allowed_variance) / (2 * sd_1 * sd_2))
+
+
+def bold_tests(alpha=0.05):
+    """Welch's test of every sole bold winner against each rival of its row."""
+    printed = values()
+    rows = []
+    for winner in sole_winners().itertuples():
+        rivals = printed[
+            (printed["experiment"] == winner.experiment)
+            & (printed["case"] == winner.case)
+            & ~printed["reference"]
+            & (printed["method"] != winner.method)
+        ]
+        for rival in rivals.itertuples():
+            pair = (winner.mean, winner.sd, winner.n, rival.mean, rival.sd, rival.n)
+            p_value = stats.ttest_ind_from_stats(*pair, equal_var=False).pvalue
+            rows.append(
+                {
+                    "experiment": winner.experiment,
+                    "case": winner.case,
+                    "winner": winner.method,
+                    "rival": rival.method,
+                    "gain": winner.mean - rival.mean,
+                    "p_welch": float(p_value),
+                    "reached": bool(p_value < alpha and winner.mean > rival.mean),
+                    "needed_correlation": needed_correlation(
+                        winner.mean, winner.sd, rival.mean, rival.sd, winner.n, alpha
+                    ),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def gains(experiment, scenario="", rival="uLSIF"):
+    """Printed improvements of DDR-uLSIF over a rival."""
+    means = _wide("mean", experiment).droplevel("experiment")
+    means = means[means.index.str.startswith(scenario)]
+    if rival == "best rival":
+        base = means[["Unweighted", "uLSIF"]].max(axis=1)
+    elif rival in means:
+        base = means[rival]
+    else:
+        raise ValueError(f"rival must be a printed method or 'best rival', got {rival!r}")
+    # Printed digits are exact decimals: rounding removes the binary noise before any threshold.
+    points = (100 * (means["DDR-uLSIF"] - base)).round(6)
+    relative = (100 * (means["DDR-uLSIF"] / base - 1)).round(6)
+    return pd.DataFrame({"points": points, "relative": relative}).rename_axis("case").reset_index()
+
+
+def improvement_counts():
+    """Count the improvements behind three sentences of the paper, read in every plausible way."""
+    rows = []
+    for experiment, scenario, stated, low, high, place in SENTENCES:
+        strict = np.isinf(high)
+        for rival in ("uLSIF", "Unweighted", "best rival"):
+            improvement = gains(experiment, scenario, rival)
+            for measure in ("points", "relative"):
+                for rounding in ("as printed", "whole percent"):
+                    percent = improvement[measure]
+                    if rounding == "whole percent":
+                        percent = np.floor(percent + 0.5)
+                    enough = percent > low if strict else percent >= low
+                    rows.append(
+                        {
+                            "place": place,
+                            "scenario": scenario or "ten datasets",
+                            "stated": stated,
+                            "low": low,
+                            "high": high,
+                            "rival": rival,
+                            "measure": measure,
+                            "rounding": rounding,
+                            "count_at_least": int(enough.sum()),
+                            "count_in_range": int((enough & (percent <= high)).sum()),
+                            "agrees": int(enough.sum()) == stated,
+                        }
+                    )
+    return pd.DataFrame(rows)
+
+
+def counts():
+    """Count simple orders in the printed tables."""
+    mean, sd = _wide("mean"), _wide("sd")
+    oracle = mean["Oracle-cvtest"].fillna(mean["Oracle-imp"])
+    rivals = mean[["Unweighted", "uLSIF"]].max(axis=1)
+    questions = {
+        "DDR-uLSIF has the highest mean": mean["DDR-uLSIF"] > rivals,
+        "uLSIF is below Unweighted": mean["uLSIF"] < mean["Unweighted"],
+        "DDR-uLSIF has a smaller sd than uLSIF": sd["DDR-uLSIF"] < sd["uLSIF"],
+        "DDR-uLSIF has a smaller sd than Unweighted": sd["DDR-uLSIF"] < sd["Unweighted"],
+        "DDR-uLSIF is above the Oracle column": (mean["DDR-uLSIF"] > oracle)[oracle.notna()],
+    }
+    rows = []
+    for question, answer in questions.items():
+        for experiment, part in answer.groupby(level="experiment", sort=False):
+            rows.append((question, experiment, int(part.sum()), len(part)))
+    return pd.DataFrame(rows, columns=["question", "experiment", "count", "cases"])
+
+
+def best_without_emphasis():
+    """List the rows whose best average is set in plain type."""
+    printed = values()
+    rows = []
+    for (experiment, case), cells in printed[~printed["reference"]].groupby(
+        ["experiment", "case"], sort=False
+    ):
+        first, second = cells.nlargest(2, "mean").itertuples()
+        if first.typeface == "plain":
+            rows.append((experiment, case, first.method, first.mean, first.mean - second.mean))
+    return pd.DataFrame(rows, columns=["experiment", "case", "method", "mean", "margin"])
+
+
+def sampling_spread(n_test=2000, level=0.95):
+    r"""Compare the synthetic table's sds with the spread that the test draw alone gives."""
+    printed = values("synthetic")
+    degrees = ledger()["runs"] - 1
+    lowest = np.sqrt(stats.chi2.ppf((1 - level) / 2, degrees) / degrees)
+    floor = np.sqrt(printed["mean"] * (1 - printed["mean"]) / n_test)
+    return printed[["case", "method", "sd"]].assign(
+        floor=floor,
+        ratio=printed["sd"] / floor,
+        plausible=printed["sd"] / floor >= lowest,
+    )

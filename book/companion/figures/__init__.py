@@ -1,0 +1,1 @@
+"""The figures of the book, one module a section."""

@@ -1,0 +1,1 @@
+"""What executes, reruns, compares and decorates the notebooks."""

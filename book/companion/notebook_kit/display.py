@@ -1,0 +1,124 @@
+"""What the notebooks display: pictures, tables, claims, deviations, versions.
+
+Each function returns an object that Jupyter shows as the last value of a cell. Nothing in it
+changes from run to run as long as the numbers do not.
+"""
+
+import io
+import platform
+from html import escape
+from importlib.metadata import version
+
+import numpy as np
+import pandas as pd
+from IPython.display import HTML, Image
+
+from companion.evidence.claims import evaluate_claims
+from companion.evidence.deviations import deviations
+from companion.evidence.tables import html
+from companion.runs.results import published_results
+
+__all__ = ["claims_table", "deviations_table", "picture", "png", "table", "versions"]
+
+# The book's own rule for tables aligns numbers; prose reads better from the left.
+_LEFT = (
+    "<style>div.ddr-left table.dataframe th, div.ddr-left table.dataframe td, "
+    "div.cell_output div.ddr-left table.dataframe th, "
+    "div.cell_output div.ddr-left table.dataframe td {text-align: left}</style>\n"
+)
+_PACKAGES = ("ddr-companion", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
+
+
+def png(figure, dpi=150, colors=None):
+    """Print a figure into the bytes of a PNG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    if colors is None:
+        return buffer.getvalue()
+    from PIL import Image as Pillow
+
+    small = io.BytesIO()
+    Pillow.open(buffer).convert("RGB").quantize(colors).save(small, format="png", optimize=True)
+    return small.getvalue()
+
+
+def picture(figure, dpi=150):
+    """Show a figure, whatever backend matplotlib is set to."""
+    return Image(data=png(figure, dpi), format="png")
+
+
+def table(frame, caption, formats=".4f", align="right", height=None):
+    """Show a table of text or numbers that scrolls by keyboard where the page is narrow."""
+    if align not in ("right", "left"):
+        raise ValueError(f"align must be 'right' or 'left', got {align!r}")
+    by_column = formats if isinstance(formats, dict) else dict.fromkeys(frame.columns, formats)
+    text = pd.DataFrame(
+        {name: [_printed(v, by_column.get(name, ".4f")) for v in frame[name]] for name in frame}
+    )
+    scroll = f' style="max-height: {height}em; overflow: auto"' if height else ""
+    named = f'tabindex="0" role="region" aria-label="{escape(caption)}" class="ddr-{align}"'
+    opening = f"<div {named}{scroll}>"
+    return HTML(f"{opening}\n{_LEFT if align == 'left' else ''}{html(text, caption)}</div>")
+
+
+def _printed(value, how):
+    if not isinstance(value, float):
+        return value
+    if np.isnan(value):
+        return "–"
+    return format(value, how).replace("-", "−") if "f" in how else format(value, how)
+
+
+def claims_table(ids, results=None, protocols=("matched", "tuned", "live"), evidence=False):
+    """Show the verdict on some of the paper's claims."""
+    results = published_results() if results is None else results
+    found = evaluate_claims(results, live="live" in protocols)
+    unknown = sorted(set(ids) - set(found["id"]))
+    if unknown:
+        raise ValueError(f"ids must name claims, got {unknown}")
+    found = found[found["id"].isin(ids) & found["protocol"].isin(protocols)]
+    rows = _claims_with_evidence(found) if evidence else _claims_at_a_glance(found)
+    # Two captions, since a page has both tables and a screen reader lists them by name.
+    caption = "Verdicts with their evidence" if evidence else "Claims and their verdicts"
+    return table(pd.DataFrame(rows), caption, align="left")
+
+
+def _claims_with_evidence(found):
+    return [
+        {
+            "Claim": row.id,
+            "Runs": row.protocol,
+            "Verdict": f"**{row.verdict.partition(': ')[0]}**",
+            "Evidence": row.evidence or row.verdict.partition(": ")[2],
+        }
+        for row in found.itertuples()
+    ]
+
+
+def _claims_at_a_glance(found):
+    protocols = found["protocol"].unique()
+    rows = []
+    for claim, verdicts in found.groupby("id", sort=False):
+        short = verdicts.set_index("protocol")["verdict"].str.partition(": ")[0]
+        rows.append(
+            {"Claim": claim, "What is claimed": verdicts["claim"].iloc[0]}
+            | {p: f"**{short[p]}**" if p in short else "–" for p in protocols}
+        )
+    return rows
+
+
+def deviations_table(ids):
+    """Show what the paper leaves open at some points, and what was done here."""
+    entries = {entry["id"]: entry for entry in deviations()}
+    unknown = sorted(set(ids) - set(entries))
+    if unknown:
+        raise ValueError(f"ids must name deviations, got {unknown}")
+    rows = [{"Nr.": i, "Choice": entries[i]["title"], "Here": entries[i]["ours"]} for i in ids]
+    return table(pd.DataFrame(rows), "Open choices met on this page", align="left")
+
+
+def versions():
+    """Show what the page was computed with."""
+    rows = [{"Part": "Python", "Version": platform.python_version()}]
+    rows += [{"Part": name, "Version": version(name)} for name in _PACKAGES]
+    return table(pd.DataFrame(rows), "Versions with which this page was computed", align="left")

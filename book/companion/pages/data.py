@@ -1,0 +1,164 @@
+"""What the data page includes: size and balance, provenance, digits, projections."""
+
+from pathlib import Path
+
+import numpy as np
+
+from companion.pages.text import numbered
+from ddr.datasets import load, manifest, names, scale_to_unit_box, verify
+from ddr.digits import sixteen_by_sixteen
+
+#: Blue and vermilion of Okabe and Ito: distinct for every common form of colour blindness.
+_COLOURS = {-1: "#0072B2", 1: "#D55E00"}
+_MARKERS = {-1: "o", 1: "^"}
+_ROWS_OF_DIGITS = 6
+
+
+def write(folder):
+    """Write the fragments and figures of the data page."""
+    folder = Path(folder)
+    fragments = {
+        "data_sizes.md": sizes_table(),
+        "data_total.md": total_sentence(),
+        "data_provenance.md": provenance_table(),
+        "data_licences.md": licence_sentence(),
+        "data_usps.md": usps_sentence(),
+    }
+    paths = []
+    for name, text in fragments.items():
+        paths.append(folder / name)
+        paths[-1].write_text(text, encoding="utf-8")
+    for name, figure in (
+        ("data_digits.png", digits_sheet()),
+        ("data_projections.png", projections()),
+    ):
+        paths.append(folder / name)
+        # Without the version of matplotlib in it, an unchanged figure is an unchanged file.
+        figure.savefig(paths[-1], dpi=200, metadata={"Software": None})
+    return paths
+
+
+def sizes_table():
+    """Return the table of rows, features, classes and file sizes as Markdown."""
+    lines = ["| dataset | rows | features | classes | file, kB |", "|---|---:|---:|---|---:|"]
+    for check in verify():
+        table = load(check.name)
+        rows, columns = table.X.shape
+        size = f"{check.size / 1000:,.0f}"
+        lines.append(f"| {check.name} | {rows:,} | {columns} | {_balance(table)} | {size} |")
+    text = "\n".join(lines) + "\n"
+    return numbered(text, "Size and class balance of each set", "data-sizes") + "\n"
+
+
+def _balance(table):
+    values, counts = np.unique(table.y, return_counts=True)
+    if len(values) == 2:
+        order = np.argsort(-counts)
+        return ", ".join(
+            f"{table.labels[int(values[i])]} {counts[i]} ({counts[i] / counts.sum():.0%})"
+            for i in order
+        )
+    return "digits 0 to 9: " + " ".join(f"{count}" for count in counts)
+
+
+def total_sentence():
+    """Return the sentence on the size of all files."""
+    checks = verify()
+    total = sum(check.size for check in checks) / 1e6
+    return f"The {len(checks)} files take {total:.1f} MB together.\n"
+
+
+def provenance_table():
+    """Return the table of sources and citations as Markdown."""
+    lines = ["| dataset | what it is | package, version | citation |", "|---|---|---|---|"]
+    for name in names():
+        table, entry = load(name), manifest()["datasets"][name]
+        archive = manifest()["archives"][entry["archive"]]
+        package = f"{entry['archive']} {archive['version']} ({archive['registry']})"
+        lines.append(f"| {name} | {table.description} | {package} | {table.citation} |")
+    text = "\n".join(lines) + "\n"
+    return numbered(text, "Where each file comes from", "data-provenance", kind="worded") + "\n"
+
+
+def licence_sentence():
+    """Return the list of licences, those that are not established included."""
+    by_licence: dict[str, list[str]] = {}
+    for name in names():
+        by_licence.setdefault(load(name).licence, []).append(name)
+    lines = [f"- **{', '.join(group)}**: {licence}." for licence, group in by_licence.items()]
+    return "\n".join(lines) + "\n"
+
+
+def usps_sentence():
+    """Return what tells the bundled USPS from the sharper copies."""
+    pixels = load("USPS").X
+    black, distinct = (pixels >= 0.999).mean(), len(np.unique(pixels))
+    return (
+        f"Of the bundled pixels only {black:.2%} reach 0.999, and they take {distinct:,} different "
+        "values even at half precision: strokes are smooth and do not saturate.\n"
+    )
+
+
+def digits_sheet():
+    """Draw the first digits of each kind: USPS, MNIST resized, MNIST cropped and resized."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 2.2), layout="constrained")
+    panels = (
+        ("USPS, 16 × 16", "USPS", "bicubic"),
+        ("MNIST, resized to 16 × 16", "MNIST", "bicubic"),
+        ("MNIST, cropped to 20 × 20 first", "MNIST", "crop"),
+    )
+    for axes, (title, name, resize) in zip(figure.subplots(1, 3), panels, strict=True):
+        axes.imshow(_sheet(name, resize), cmap="gray_r", vmin=-1, vmax=1)
+        axes.set_title(title, fontsize=10)
+        axes.set_xticks(17 * np.arange(10) + 7.5, range(10))
+        axes.set_yticks([])
+        axes.tick_params(length=0)
+    return figure
+
+
+def _sheet(name, resize):
+    """Lay the first digits out with one column per digit and a line between neighbours."""
+    labels = load(name).y
+    first = np.array([np.flatnonzero(labels == digit)[:_ROWS_OF_DIGITS] for digit in range(10)])
+    images = sixteen_by_sixteen(name, resize)[first.ravel()].reshape(10, _ROWS_OF_DIGITS, 16, 16)
+    sheet = np.full((17 * _ROWS_OF_DIGITS - 1, 17 * 10 - 1), -0.7)
+    for digit, row in np.ndindex(10, _ROWS_OF_DIGITS):
+        sheet[17 * row : 17 * row + 16, 17 * digit : 17 * digit + 16] = images[digit, row]
+    return sheet
+
+
+def projections():
+    """Draw the six small sets, scaled to [-1, 1], on their first two principal components."""
+    from matplotlib.figure import Figure
+    from sklearn.decomposition import PCA
+
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    for axes, name in zip(figure.subplots(2, 3).flat, names()[:6], strict=True):
+        table = load(name)
+        pca = PCA(2, svd_solver="full")
+        points = pca.fit_transform(scale_to_unit_box(table.X))
+        _scatter(axes, points, table)
+        share = pca.explained_variance_ratio_.sum()
+        axes.set_title(f"{name}: {share:.0%} of the variance", fontsize=10, pad=18)
+    return figure
+
+
+def _scatter(axes, points, table):
+    for value in (-1, 1):
+        rows = table.y == value
+        axes.scatter(
+            *points[rows].T,
+            s=7,
+            color=_COLOURS[value],
+            marker=_MARKERS[value],
+            alpha=0.45,
+            linewidths=0,
+            label=table.labels[value],
+        )
+    axes.set_xlabel("first component")
+    axes.set_ylabel("second component")
+    # Above the panel, where no point can lie under it.
+    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "frameon": False}
+    axes.legend(fontsize=8, markerscale=2, handletextpad=0.1, **place)

@@ -1,0 +1,157 @@
+"""Protocols: every setting of an experiment, as a YAML file that a person can read.
+
+A protocol is data. Reading one checks each key, so that a typing mistake is refused before
+anything runs.
+"""
+
+from copy import deepcopy
+from pathlib import Path
+
+import yaml
+
+from companion.paths import BOOK
+
+EXPERIMENTS = ("synthetic", "biased", "cross")
+_ALLOWED = {
+    "": {
+        "about",
+        "experiment",
+        "protocol",
+        "seed",
+        "runs",
+        "cases",
+        "methods",
+        "extra_methods",
+        "problem",
+        "learner",
+        "ratios",
+        "ddr",
+    },
+    "extra_methods": {"cases", "methods"},
+    "problem": {
+        "n_test",
+        "choose",
+        "n_omegas",
+        "redraw",
+        "strength",
+        "test_fraction",
+        "resize",
+        "antialias",
+        "clip",
+        "scaling",
+        "fraction",
+        "max_samples",
+    },
+    "learner": {
+        "name",
+        "sigma_factors",
+        "lams",
+        "Cs",
+        "cv",
+        "loss",
+        "n_centers",
+    },
+    "ddr": {
+        "normalization",
+        "prior",
+        "matching",
+        "information_prior",
+        "components",
+        "scale",
+        "stopping",
+        "min_iter",
+        "max_iter",
+        "tol",
+        "reselect",
+    },
+}
+
+
+def protocol_names(folder=None):
+    """Names of the protocols of each experiment."""
+    files = sorted(Path(folder or BOOK / "protocols").glob("*.yml"))
+    pairs = [file.stem.split("-", 1) for file in files]
+    return {e: [p for experiment, p in pairs if experiment == e] for e in EXPERIMENTS}
+
+
+def load_protocol(experiment, protocol="matched", folder=None):
+    """Read and check one protocol."""
+    if experiment not in EXPERIMENTS:
+        raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {experiment!r}")
+    path = Path(folder or BOOK / "protocols") / f"{experiment}-{protocol}.yml"
+    if not path.exists():
+        known = ", ".join(protocol_names(folder)[experiment])
+        raise ValueError(f"protocol must be one of {known}, got {protocol!r}")
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return check_protocol(content)
+
+
+def check_protocol(content):
+    """Return a protocol unchanged, or say in one sentence which key is wrong."""
+    for section, allowed in _ALLOWED.items():
+        keys = content if section == "" else content.get(section, {})
+        for key in keys:
+            if key not in allowed:
+                raise ValueError(
+                    f"{section or 'a protocol'} has an unknown key {key!r}; "
+                    f"known are {', '.join(sorted(allowed))}"
+                )
+    for key in ("experiment", "protocol", "seed", "cases", "methods", "learner", "ratios"):
+        if key not in content:
+            raise ValueError(f"a protocol must have the key {key!r}")
+    _check_ratios(content["ratios"])
+    return content
+
+
+def _check_ratios(ratios):
+    from companion.runs.experiments import (
+        RATIOS,  # late, since that module reads protocols by this one
+    )
+
+    if not isinstance(ratios, dict):
+        raise ValueError(f"ratios must hold the settings of each ratio by its name, got {ratios!r}")
+    for name, options in ratios.items():
+        if name not in RATIOS:
+            raise ValueError(
+                f"ratios has an unknown ratio {name!r}; known are {', '.join(sorted(RATIOS))}"
+            )
+        if not isinstance(options, dict):
+            raise ValueError(f"{name} of ratios must hold settings by their names, got {options!r}")
+        # A run seeds its ratios itself.
+        known = {"sigma_factors", *RATIOS[name]().get_params()} - {"random_state"}
+        for key in options:
+            if key not in known:
+                raise ValueError(
+                    f"{name} of ratios has an unknown key {key!r}; "
+                    f"known are {', '.join(sorted(known))}"
+                )
+
+
+def changed(content, **changes):
+    """Copy a protocol with some settings changed."""
+    content = deepcopy(content)
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(content.get(key), dict):
+            content[key] = _merged(content[key], value)
+        else:
+            content[key] = value
+    return check_protocol(content)
+
+
+def _merged(old, new):
+    """Merge one level deeper too: ``ratios`` holds a dict for each ratio. None removes a key."""
+    merged = dict(old)
+    for key, value in new.items():
+        if isinstance(value, dict) and isinstance(merged.get(key), dict):
+            value = _merged(merged[key], value)
+        merged[key] = value
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def settings(content):
+    """The part of a protocol that decides what a single run gives."""
+    return {
+        k: v
+        for k, v in content.items()
+        if k not in ("about", "experiment", "protocol", "runs", "cases")
+    }

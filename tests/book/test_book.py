@@ -1,0 +1,233 @@
+"""The built book in a real browser, opened from disk as a reader would by double-click."""
+
+import re
+import shutil
+import subprocess
+import tarfile
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+ARTIFACTS = ROOT / "artifacts"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+AXE = "axe-core@4.10.3"
+WIDTHS = {"desktop": 1280, "phone": 390}
+
+pytestmark = pytest.mark.browser
+
+
+def pages():
+    """Every page of the site, by its path."""
+    skipped = ("_modules", "_sources", "_static")
+    found = (path.relative_to(SITE) for path in SITE.rglob("*.html"))
+    found = sorted(str(path) for path in found if path.parts[0] not in skipped)
+    return [path for path in found if path != "index.html"]  # which only leads to the first page
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: install the package chromium")
+    if not SITE.exists():
+        pytest.skip("the book is not built: run `make html` first")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        running = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser):
+    context = browser.new_context(service_workers="block")
+    context.set_default_timeout(120_000)  # a busy machine is no fault of the page
+    return context
+
+
+@pytest.fixture
+def visit(context):
+    """Open a page; ``page.troubles`` fills with what goes wrong in it."""
+    opened = []
+
+    def open_page(path, query="", theme="light"):
+        page = context.new_page()
+        opened.append(page)
+        page.set_viewport_size({"width": WIDTHS["desktop"], "height": 900})
+        page.emulate_media(color_scheme=theme)
+        page.troubles = _watch(page)
+        page.goto((SITE / path).as_uri() + query, wait_until="load")
+        page.evaluate("async () => { if (window.MathJax?.startup) await MathJax.startup.promise }")
+        # Colours that are still fading from one theme to the other have no contrast to judge.
+        page.add_style_tag(content="*, *::before, *::after { transition: none !important }")
+        return page
+
+    yield open_page
+    for page in opened:
+        page.close()
+
+
+def _watch(page):
+    troubles = []
+    note = troubles.append
+    page.on("console", lambda m: m.type in ("error", "warning") and note(f"console: {m.text}"))
+    page.on("pageerror", lambda error: note(f"script error: {error}"))
+    page.on("requestfailed", lambda request: note(f"failed request: {request.url}"))
+    page.on("request", lambda r: _is_foreign(r.url) and note(f"foreign request: {r.url}"))
+    return troubles
+
+
+def _is_foreign(url):
+    return not url.startswith(("file://", "data:", "blob:", "about:"))
+
+
+@pytest.mark.parametrize("path", pages() or ["book/intro.html"])
+def test_page(visit, axe, path):
+    """One visit, everything a careful reader would stumble over."""
+    page = visit(path)
+    found = [*_raw_mathematics(page), *_bad_images(page)]
+    if axe:
+        page.evaluate(axe)
+        found += _violations(page)
+    for device, width in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": 900})
+        overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        if overflow > 1:
+            found.append(f"{overflow} px wider than the window of a {device}")
+        _photograph(page, path, width)
+    if axe:
+        page.wait_for_timeout(500)  # the theme marks what scrolls a moment after the resize
+        found += [f"phone: {v}" for v in _violations(page)]
+    page.emulate_media(color_scheme="dark")
+    if axe and "/api/" not in path:  # the reference's pages have nothing of their own to colour
+        found += [f"dark: {v}" for v in _violations(page, only="color-contrast")]
+    assert page.troubles + found == []
+
+
+def _photograph(page, path, width):
+    name = path.removesuffix(".html").replace("/", "-")
+    target = ARTIFACTS / "screenshots" / f"{name}-{width}.png"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=target, full_page=True)
+
+
+def _raw_mathematics(page):
+    """TeX that a reader would see: in the article, outside code."""
+    text = page.evaluate(
+        """() => {
+          const article = document.querySelector('article')?.cloneNode(true);
+          if (!article) return '';
+          for (const e of article.querySelectorAll('pre, code, script, style, mjx-container'))
+            e.remove();
+          return article.textContent;
+        }"""
+    )
+    raw = re.findall(r"\$\$|\\begin\{\w+|\\\[|\\\(|\\frac|\\hat", text)
+    errors = page.locator("mjx-merror").count()
+    return [f"raw TeX {tex!r}" for tex in raw] + ["MathJax error"] * errors
+
+
+def _bad_images(page):
+    return page.evaluate(
+        """() => [...document.querySelectorAll('article img')]
+          .filter(i => !i.complete || i.naturalWidth < 2 || i.width < 2 || !i.alt.trim())
+          .map(i => 'image without size or alt text: ' + i.src.slice(-60) + ' alt=' + i.alt)"""
+    )
+
+
+def _violations(page, only=None):
+    """Accessibility violations of level serious or critical, by axe-core."""
+    options = {"preload": False, "resultTypes": ["violations"]}  # preloading fails on file://
+    if only:
+        options["runOnly"] = [only]
+    result = page.evaluate(
+        "async (options) => (await axe.run(document, options)).violations", options
+    )
+    return [
+        f"{v['id']}: {v['help']} at {[node['target'] for node in v['nodes']][:3]}"
+        for v in result
+        if v["impact"] in ("serious", "critical")
+    ]
+
+
+def test_index_leads_to_the_first_page(context):
+    page = context.new_page()
+    page.goto((SITE / "index.html").as_uri())
+    page.wait_for_url("**/book/intro.html")
+    page.close()
+
+
+def test_equations_are_typeset(visit):
+    page = visit("book/algorithm.html")
+    assert page.locator("mjx-container").count() > 20
+    assert page.locator("mjx-container").first.bounding_box()["width"] > 2
+
+
+def test_search_finds_mutual_information(visit):
+    page = visit("search.html", "?q=mutual+information")
+    results = page.locator("#search-results ul.search li a")
+    results.first.wait_for(timeout=20_000)
+    assert any("algorithm" in title.lower() for title in results.all_inner_texts())
+    assert page.troubles == []
+
+
+def test_theme_can_be_switched(visit):
+    page = visit("book/intro.html")
+    button = page.locator("button.theme-switch-button").first
+    seen = set()
+    for _ in range(3):  # auto, light, dark
+        button.click()
+        seen.add(page.evaluate("document.documentElement.dataset.theme"))
+    assert seen == {"light", "dark"}
+    assert page.troubles == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_follow_the_theme(visit, theme):
+    page = visit("book/intro.html", theme=theme)
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = sum(int(part) for part in re.findall(r"\d+", colour)[:3])
+    assert (brightness > 600) == (theme == "light")
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """The accessibility checker's script, fetched once; None where it cannot be."""
+    cached = ROOT / "_build" / "axe" / f"{AXE}.js"
+    if not cached.exists():
+        script = _fetch_axe(tmp_path_factory.mktemp("axe"))
+        if script is None:
+            return None
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        cached.write_text(script, encoding="utf-8")
+    return cached.read_text(encoding="utf-8")
+
+
+def _fetch_axe(folder):
+    command = ["npm", "pack", AXE]
+    try:
+        subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        warnings.warn(f"pages are not checked for accessibility: no axe-core ({error})")
+        return None
+    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+        return archive.extractfile("package/axe.min.js").read().decode("utf-8")
+
+
+def test_accessibility_is_checked(axe):
+    """Says in the report whether the pages above were checked for accessibility."""
+    if axe is None:
+        pytest.skip("axe-core could not be fetched by npm: accessibility was not checked")
+    assert "axe" in axe
+
+
+def test_the_derived_equations_carry_the_numbers_of_the_paper(visit):
+    """Sixteen in the paper; the algorithm's page before it must number none of its own."""
+    assert visit("book/algorithm.html").locator(".eqno").count() == 0
+    numbers = visit("notebooks/01_theory.html").locator(".eqno").all_inner_texts()
+    assert [int(re.search(r"\d+", number)[0]) for number in numbers] == list(range(1, 17))

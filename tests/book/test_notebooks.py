@@ -1,0 +1,234 @@
+"""The notebooks are clean, their comparison catches what it should, and reruns keep their code."""
+
+import shutil
+
+import nbformat
+import pytest
+from companion.notebook_kit.execute import RUNS, list_notebooks
+from companion.notebook_kit.numbers import Tolerance, differences
+from companion.notebook_kit.rerun_page import same_code
+from hygiene import offences
+
+pytest_plugins = ["pytester"]
+
+PUBLISHED = list_notebooks()
+ROUNDING = {"ddr": {"tolerance": {"abs": 1e-4, "reason": "last digit depends on the BLAS kernel"}}}
+TABLE = "<style>td {{width: 0.5em}}</style><td class='c0.1'>{}</td>"
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_published_notebook_is_clean(path):
+    assert list(offences(nbformat.read(path, as_version=4))) == []
+
+
+def test_reruns_execute_the_code_of_their_source(root):
+    for path in sorted((root / RUNS).glob("*.ipynb")):
+        run = nbformat.read(path, as_version=4)
+        source = root / "notebooks" / f"{run.metadata['ddr']['run']['notebook']}.ipynb"
+        assert same_code(run, nbformat.read(source, as_version=4)), path.name
+
+
+# --- each rule of hygiene is broken once -----------------------------------------------------
+
+
+@pytest.fixture
+def clean(make_notebook):
+    declared = {"execution_count": 1, "metadata": {"tags": ["parameters"]}}
+    return make_notebook(
+        "# Title",
+        ("n_runs = 3  # paper: 30 | range: 1..9 | runs", declared),
+        ("print(n_runs)", {"execution_count": 2}),
+    )
+
+
+def _output(kind, content, **extra):
+    return nbformat.v4.new_output("display_data", data={kind: content}, **extra)
+
+
+BREAKS = {
+    "never run": lambda cells: cells[2].update(execution_count=None),
+    "expected 2": lambda cells: cells[2].update(execution_count=7),
+    "wrote to stderr": lambda cells: cells[2].outputs.append(
+        nbformat.v4.new_output("stream", name="stderr", text="Warning: odd")
+    ),
+    "raised ValueError": lambda cells: cells[2].outputs.append(
+        nbformat.v4.new_output("error", ename="ValueError", evalue="x", traceback=[])
+    ),
+    "at most 15": lambda cells: cells[2].update(source="\n".join(["a = 1"] * 16)),
+    "absolute path": lambda cells: cells[2].update(source='open("/home/me/x")'),
+    "memory address": lambda cells: cells[2].outputs.append(
+        _output("text/plain", "<object at 0x7f00aa11>")
+    ),
+    "install command": lambda cells: cells[2].update(source="%pip install x"),
+    "must be a literal": lambda cells: cells[1].update(source="n_runs = 3 * 2  # runs"),
+    "needs a trailing comment": lambda cells: cells[1].update(source="n_runs = 3"),
+    "one cell must be tagged": lambda cells: cells[1].metadata.clear(),
+    "# title": lambda cells: cells[0].update(source="no title"),
+    "without alt text (metadata": lambda cells: cells[2].outputs.append(_output("image/png", "")),
+    "without a caption": lambda cells: cells[2].outputs.append(_output("image/png", "")),
+    "HTML image without alt": lambda cells: cells[2].outputs.append(
+        _output("text/html", '<img src="x">')
+    ),
+    "tolerance needs a reason": lambda cells: cells[2].metadata.update(
+        {"ddr": {"tolerance": {"abs": 1}}}
+    ),
+}
+
+
+@pytest.mark.parametrize("expected", BREAKS)
+def test_hygiene_rejects(clean, expected):
+    assert list(offences(clean)) == []
+    BREAKS[expected](clean.cells)
+    assert any(expected in sentence for sentence in offences(clean))
+
+
+def test_described_figure_is_accepted(clean):
+    clean.cells[2].outputs.append(_output("image/png", ""))
+    clean.cells[2].metadata["mystnb"] = {
+        "image": {"alt": "two overlapping clouds of points"},
+        "figure": {"caption": "Training and test samples.", "name": "fig-clouds"},
+    }
+    assert list(offences(clean)) == []
+
+
+# --- the comparison of numbers ---------------------------------------------------------------
+
+WITHIN = Tolerance(1e-4, 0, "rounding")
+
+
+@pytest.mark.parametrize(
+    ("stored", "new"),
+    [
+        ("0.5000", "0.5001"),  # a difference equal to the tolerance
+        ("a  0.99995\nb  1.0", "a 1.0000\nb   1.0"),  # columns shift with the digits
+        ("−0.00004", "0.00004"),
+        ("1e-05", "0.00002"),
+        (TABLE.format("0.5000 ± 0.1"), TABLE.format("0.50009 ± 0.1")),
+    ],
+)
+def test_numbers_within_the_tolerance_agree(stored, new):
+    assert differences(stored, new, WITHIN) == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "new", "sentence"),
+    [
+        ("x 0.5000", "x 0.5003", "Δ=0.0003 > 0.0001"),
+        ("x 1 0.5", "x 2 0.5", "integer 2, stored 1"),
+        ("x 0.5", "y 0.5", "text differs"),
+        ("x 0.5", "x 0.5 0.6", "text differs"),
+        ("x 0.5", "x nan", "text differs"),
+        (TABLE.format("0.5"), TABLE.format("0.5").replace("0.5em", "0.50001em"), "text differs"),
+        ("row1_0.5", "row2_0.5", "text differs"),
+        ("1.0", "-1.0", "Δ=2 > 0.0001"),
+    ],
+)
+def test_other_differences_are_reported(stored, new, sentence):
+    [found] = differences(stored, new, WITHIN)
+    assert sentence in found
+
+
+def test_relative_tolerance_scales_with_the_stored_number():
+    relative = Tolerance(0, 1e-2, "slow convergence")
+    assert differences("1000.0", "1009.0", relative) == []
+    assert differences("1000.0", "1011.0", relative) == [
+        "number 1: 1011.0, stored 1000.0, Δ=11 > 10"
+    ]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"abs": 1},
+        {"reason": "x"},
+        {"abs": -1, "reason": "x"},
+        {"abs": True, "reason": "x"},
+        {"absolute": 1, "reason": "x"},
+    ],
+)
+def test_malformed_tolerance_is_refused(bad):
+    with pytest.raises(ValueError, match="tolerance needs"):
+        Tolerance.from_metadata({"ddr": {"tolerance": bad}})
+
+
+# --- nbval with the plugin -------------------------------------------------------------------
+
+
+def printed(text):
+    return [nbformat.v4.new_output("stream", name="stdout", text=text)]
+
+
+def shown(kind, content, plain):
+    data = {kind: content, "text/plain": plain}
+    return [nbformat.v4.new_output("execute_result", data=data, execution_count=1)]
+
+
+HTML_CODE = "from IPython.display import HTML\nHTML('<td>0.5003</td>')"
+PNG_CODE = (
+    "from IPython.display import Image\n"
+    "Image(data=b'\\x89PNG\\r\\n\\x1a\\n' + bytes(20), format='png')"
+)
+NEVER_RUN = {"execution_count": None}
+# what happens: code, stored outputs, metadata, other stored fields, what the failure must say
+CELLS = {
+    "within its tolerance": ("print('MI 0.50005')", printed("MI 0.5000\n"), ROUNDING, {}, None),
+    "beyond its tolerance": (
+        "print('after 6: MI 0.5003')",
+        printed("after 6: MI 0.5000\n"),
+        ROUNDING,
+        {},
+        "stdout, number 2: 0.5003, stored 0.5000, Δ=0.0003 > 0.0001",
+    ),
+    "the reason is told": (
+        "print('MI 0.5003')",
+        printed("MI 0.5000\n"),
+        ROUNDING,
+        {},
+        "last digit depends on the BLAS kernel",
+    ),
+    "no tolerance": ("print('0.50005')", printed("0.5000\n"), {}, {}, "Cell outputs differ"),
+    "other text": ("print('mi 0.5')", printed("MI 0.5\n"), ROUNDING, {}, "text differs"),
+    "html": (
+        HTML_CODE,
+        shown("text/html", "<td>0.5</td>", "<IPython.core.display.HTML object>"),
+        ROUNDING,
+        {},
+        "text/html, number 1: 0.5003, stored 0.5, Δ=0.0003 > 0.0001",
+    ),
+    "output missing in the store": ("0.5", [], ROUNDING, {}, "Unexpected output fields"),
+    "output missing now": ("0.5;", printed("0.5"), ROUNDING, {}, "output fields"),
+    "never run": ("print(1)", [], {}, NEVER_RUN, "The stored cell was never run"),
+    "raises": ("1 / 0", [], {}, {}, "ZeroDivisionError"),
+    "tolerance without reason": (
+        "print(0.5)",
+        printed("0.5\n"),
+        {"ddr": {"tolerance": {"abs": 1.0}}},
+        {},
+        "tolerance needs a reason",
+    ),
+    "another picture": (
+        PNG_CODE,
+        shown("image/png", "AAAA", "<IPython.core.display.Image object>"),
+        {},
+        {},
+        None,
+    ),
+}
+
+
+def test_nbval_catches_what_it_should(pytester, root, make_notebook):
+    """One notebook, one cell per case: starting a kernel for each would take a minute."""
+    folder = pytester.path / "notebooks"
+    folder.mkdir()
+    shutil.copy(root / "notebooks" / "conftest.py", folder)
+    stored = [
+        (code, {"outputs": outputs, "metadata": metadata, "execution_count": 1} | other)
+        for code, outputs, metadata, other, _ in CELLS.values()
+    ]
+    nbformat.write(make_notebook("# Title", *stored), folder / "small.ipynb")
+    run = pytester.inline_run("--nbval", "--nbval-current-env", "-p", "no:cov", "notebooks")
+    calls = [r for r in run.getreports("pytest_runtest_logreport") if r.when == "call"]
+    assert len(calls) == len(CELLS)
+    for (case, (*_, expected)), report in zip(CELLS.items(), calls, strict=True):
+        assert report.passed == (expected is None), f"{case}: {report.longreprtext}"
+        assert (expected or "") in report.longreprtext, f"{case}: {report.longreprtext}"

@@ -1,0 +1,143 @@
+"""The self-audit of the printed numbers, against hand-worked counts and simulation."""
+
+import numpy as np
+import pytest
+from companion.evidence import printed_audit as audit
+from companion.pages import audit as audit_page
+from scipy import stats
+
+
+def test_sole_winners_per_table():
+    winners = audit.sole_winners()
+    assert winners.groupby("experiment").size().to_dict() == {
+        "synthetic": 6,
+        "biased": 9,
+        "cross": 15,
+    }
+    assert set(winners["method"]) == {"DDR-uLSIF"}
+
+
+def test_nine_of_thirty_bold_cells_miss_five_percent():
+    tests = audit.bold_tests()
+    assert len(tests) == 60
+    reached = tests.groupby(["experiment", "case"])["reached"].all()
+    assert (~reached).sum() == 9
+    assert reached["synthetic"].all()
+    # Worked by hand: German .7013 ± .0130 against .6970 ± .0383, difference .0043,
+    # se = sqrt((.0130² + .0383²) / 30) = .0073845, t = .5823, nu = 35.6.
+    german = tests.set_index(["case", "rival"]).loc[("GermanCredit", "Unweighted")]
+    se = np.sqrt((0.0130**2 + 0.0383**2) / 30)
+    nu = (0.0130**2 + 0.0383**2) ** 2 / ((0.0130**4 + 0.0383**4) / 29)
+    np.testing.assert_allclose(german["p_welch"], 2 * stats.t.sf(0.0043 / se, nu), rtol=1e-9)
+
+
+def test_needed_correlation_gives_exactly_the_level_in_a_paired_test():
+    rng = np.random.default_rng(0)
+    mean_1, sd_1, mean_2, sd_2, n = 0.832, 0.0275, 0.819, 0.045, 30
+    rho = audit.needed_correlation(mean_1, sd_1, mean_2, sd_2, n)
+    raw = rng.standard_normal((2, n))
+    raw -= raw.mean(axis=1, keepdims=True)
+    first = raw[0] / raw[0].std(ddof=1)
+    rest = raw[1] - first * (first @ raw[1]) / (first @ first)
+    second = rho * first + np.sqrt(1 - rho**2) * rest / rest.std(ddof=1)
+    test = stats.ttest_rel(mean_1 + sd_1 * first, mean_2 + sd_2 * second)
+    np.testing.assert_allclose(test.pvalue, 0.05, rtol=1e-9)
+
+
+def test_cells_that_miss_by_welch_need_a_positive_correlation():
+    tests = audit.bold_tests()
+    missed = tests[~tests["reached"]]
+    # Welch is nearly the paired test at correlation 0, so the two must tell the same story.
+    assert (missed["needed_correlation"] > -0.05).all()
+    assert (tests.loc[tests["reached"], "needed_correlation"] < 0.05).all()
+
+
+def test_one_row_cannot_be_significant_under_any_pairing():
+    tests = audit.bold_tests()
+    beyond = tests[tests["needed_correlation"] > 1]
+    assert set(beyond["case"]) == {"GermanCredit"}
+    # The strongest pairing for given sds: the two columns rise and fall together.
+    z = np.random.default_rng(4).standard_normal(30)
+    z = (z - z.mean()) / z.std(ddof=1)
+    assert stats.ttest_rel(0.7013 + 0.0130 * z, 0.6970 + 0.0383 * z).pvalue > 0.05
+    assert stats.ttest_rel(0.7013 + 0.0130 * z, 0.6888 + 0.0554 * z).pvalue > 0.05
+
+
+def counted(scenario, rival, measure, rounding):
+    table = audit.improvement_counts().set_index(["scenario", "rival", "measure", "rounding"])
+    row = table.loc[(scenario, rival, measure, rounding)]
+    return row["count_at_least"], row["count_in_range"]
+
+
+def test_four_of_ten_by_more_than_ten_percent_holds_as_relative_gain():
+    assert counted("ten datasets", "uLSIF", "relative", "as printed")[0] == 4
+    assert counted("ten datasets", "uLSIF", "points", "as printed")[0] == 3
+    assert counted("ten datasets", "best rival", "relative", "as printed")[0] == 4
+    assert counted("ten datasets", "best rival", "points", "as printed")[0] == 3
+
+
+def test_seven_and_eight_of_ten_in_points():
+    # USPS to MNIST, points: 5.86 .98 7.30 1.43 2.33 5.25 -.02 1.88 6.90 .09
+    assert counted("USPS to MNIST", "uLSIF", "points", "as printed") == (5, 4)
+    assert counted("USPS to MNIST", "uLSIF", "points", "whole percent") == (6, 6)
+    # MNIST to USPS, points: 2.17 1.51 -.58 2.70 3.54 10.09 .44 15.55 4.74 13.24
+    assert counted("MNIST to USPS", "uLSIF", "points", "as printed") == (7, 6)
+    assert counted("MNIST to USPS", "uLSIF", "points", "whole percent") == (8, 7)
+
+
+def test_gains_in_points_and_percent():
+    table = audit.gains("biased").set_index("case")
+    np.testing.assert_allclose(table.loc["USPS3v8"], [18.4, 100 * 0.1840 / 0.7443], atol=1e-5)
+    with pytest.raises(ValueError, match="rival must be a printed method"):
+        audit.gains("biased", rival="KMM")
+
+
+def test_counts_of_orders():
+    table = audit.counts().set_index(["question", "experiment"])["count"]
+    assert table["DDR-uLSIF has the highest mean"].to_dict() == {
+        "synthetic": 6,
+        "biased": 9,
+        "cross": 18,
+    }
+    assert table["uLSIF is below Unweighted", "biased"] == 5
+    assert table["DDR-uLSIF is above the Oracle column"].to_dict() == {
+        "synthetic": 0,
+        "biased": 8,
+    }
+    assert table["DDR-uLSIF has a smaller sd than uLSIF"].to_dict() == {
+        "synthetic": 6,
+        "biased": 6,
+        "cross": 10,
+    }
+
+
+def test_two_rows_have_their_best_average_in_plain_type():
+    rows = audit.best_without_emphasis()
+    assert rows["case"].tolist() == ["USPS to MNIST 6 vs 7", "MNIST to USPS 2 vs 3"]
+    assert rows["method"].tolist() == ["uLSIF", "uLSIF"]
+    np.testing.assert_allclose(rows["margin"], [0.0002, 0.0038], atol=1e-9)
+
+
+def test_synthetic_spread_is_what_the_test_draw_gives():
+    spread = audit.sampling_spread()
+    assert len(spread) == 24
+    assert spread["plausible"].all()
+    # The floor by simulation: 2000 draws with success probability .9771.
+    row = spread.set_index(["case", "method"]).loc[("300", "Oracle-cvtest")]
+    draws = np.random.default_rng(1).binomial(2000, 0.9771, 200_000) / 2000
+    np.testing.assert_allclose(row["floor"], draws.std(), rtol=0.01)
+    assert not audit.sampling_spread(n_test=100)["plausible"].all()
+
+
+def test_page_fragments_carry_the_computed_counts(tmp_path):
+    paths = audit_page.write(tmp_path)
+    text = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    assert "21 of them are significant against both rivals and 9 miss 5 %" in text["audit_bold.md"]
+    assert "For GermanCredit no pairing of 30 runs reaches it." in text["audit_bold.md"]
+    missed = int((~audit.bold_tests()["reached"]).sum())
+    assert text["audit_bold.md"].count("\n| ") == missed + 1
+    row = "| USPS to MNIST | 7 from 2 % to 7 % | uLSIF | points | whole percent | 6 | 6 | no |"
+    assert row in text["audit_counts.md"]
+    above = "| DDR-uLSIF is above the Oracle column | 0 of 6 | 8 of 10 | – |"
+    assert above in text["audit_orders.md"]
+    assert "In 2 rows the best average carries no emphasis" in text["audit_plain.md"]

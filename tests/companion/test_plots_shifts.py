@@ -1,0 +1,316 @@
+"""What the pages on biased sampling and on the digits show, against independent computations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from companion.evidence.margins import at_bound, bound_share, effect_of_weights
+from companion.evidence.printed import values
+from companion.figures import biased as plots_biased
+from companion.figures import cross as plots_cross
+from companion.figures.paired import forest, mean_interval, paired_gains
+from companion.notebook_kit.section_tables import (
+    by_protocol,
+    complete_universes,
+    mean_by_case,
+    t_tests,
+    with_and_without,
+)
+from companion.runs.directions import both_choices, chosen_gaps, random_direction_runs
+from companion.runs.experiments import Run
+from companion.runs.partial_runs import stored_or_computed, what_is_missing
+from companion.runs.protocols import changed, load_protocol
+from companion.runs.reproduce import compute, store_of
+from companion.runs.shown_runs import setting_of
+from scipy import stats
+from sklearn.svm import SVC
+
+from ddr.shifts import ShiftedProblem
+from ddr.svm import LinearSVMWithPosteriors
+
+CASES = ("Ionosphere", "Diabete")
+
+
+@pytest.fixture
+def runs():
+    rng = np.random.default_rng(3)
+    rows = [
+        (case, seed, method, rng.uniform(0.6, 0.9))
+        for case in CASES
+        for seed in range(5)
+        for method in ("Unweighted", "uLSIF", "DDR-uLSIF")
+    ]
+    table = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
+    return table.assign(experiment="biased", protocol="matched")
+
+
+# --- paired differences ----------------------------------------------------------------------
+
+
+def test_interval_is_that_of_a_one_sample_t_test():
+    sample = np.random.default_rng(0).normal(size=12)
+    low, high = stats.ttest_1samp(sample, 0).confidence_interval(0.95)
+    assert mean_interval(sample) == pytest.approx((high - low) / 2)
+    assert np.isnan(mean_interval(sample[:1]))
+
+
+def test_gains_are_means_of_differences_within_runs(runs):
+    gains = paired_gains(runs, "biased", "matched", ["uLSIF"], cases=CASES).set_index("case")
+    paper = values("biased").set_index(["case", "method"])["mean"]
+    for case in CASES:
+        of_case = runs[runs["case"] == case].set_index(["method", "seed"])["accuracy"]
+        difference = of_case["DDR-uLSIF"] - of_case["uLSIF"]
+        assert gains.at[case, "gain"] == pytest.approx(100 * difference.mean())
+        assert gains.at[case, "n"] == 5
+        printed = paper[case, "DDR-uLSIF"] - paper[case, "uLSIF"]
+        assert gains.at[case, "printed"] == pytest.approx(100 * printed)
+
+
+def test_a_run_without_its_partner_is_no_pair(runs):
+    lost = (runs["case"] == "Diabete") & (runs["seed"] == 2) & (runs["method"] == "uLSIF")
+    gains = paired_gains(runs[~lost], "biased", "matched", ["uLSIF"]).set_index("case")
+    assert gains["n"].to_dict() == {"Ionosphere": 5, "Diabete": 4}
+
+
+def test_forest_shows_each_gain_in_its_row(runs):
+    gains = paired_gains(runs, "biased", "matched", ["uLSIF", "Unweighted"], cases=CASES)
+    figure = forest(gains)
+    assert [axis.get_title() for axis in figure.axes] == [
+        "DDR-uLSIF − uLSIF",
+        "DDR-uLSIF − Unweighted",
+    ]
+    for axis, rival in zip(figure.axes, ("uLSIF", "Unweighted"), strict=True):
+        wanted = gains[gains["rival"] == rival]
+        drawn = axis.containers[0].lines[0].get_xydata()
+        np.testing.assert_allclose(drawn, np.c_[wanted["gain"], [0, 1]])
+        low, high = axis.containers[0].lines[2][0].get_segments()[0][:, 0]
+        assert high - low == pytest.approx(2 * wanted["half"].iloc[0])
+    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert labels == list(CASES)
+
+
+# --- biased sampling -------------------------------------------------------------------------
+
+
+def test_selection_puts_kept_rows_above_and_left_out_rows_below():
+    pool = np.linspace(-2, 2, 40)
+    kept = pool > 0.3
+    left, right = plots_biased.selection(pool, kept, pool[kept], pool, 4.0).axes
+    curve, above, below = (line.get_xydata() for line in left.lines)
+    np.testing.assert_allclose(curve[:, 1], 1 / (1 + np.exp(-4 * curve[:, 0])))
+    np.testing.assert_array_equal(above[:, 0], pool[kept])
+    np.testing.assert_array_equal(below[:, 0], pool[~kept])
+    assert above[:, 1].min() > 1
+    assert below[:, 1].max() < 0
+    assert [text.get_text() for text in right.get_legend().texts] == ["test rows", "training rows"]
+
+
+def test_gaps_are_sorted_and_the_taken_one_is_marked():
+    axis = plots_biased.direction_gaps([0.02, -0.05, 0.01], chosen=0).axes[0]
+    np.testing.assert_allclose([bar.get_height() for bar in axis.patches], [-5, 1, 2])
+    assert [bar.get_hatch() is not None for bar in axis.patches] == [False, False, True]
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["2", "3", "1"]
+    assert axis.texts[0].xy == (2, pytest.approx(2))
+
+
+def test_sample_sizes_are_drawn_against_gains():
+    sizes = pd.DataFrame({"uLSIF": [0.9, 0.8], "Oracle-imp": [0.2, 0.1]}, index=list("ab"))
+    gains = pd.DataFrame({"uLSIF": [0.0, 1.0], "Oracle-imp": [3.0, 4.0]}, index=list("ab"))
+    axis = plots_biased.sample_size_gains(sizes, gains).axes[0]
+    np.testing.assert_allclose(axis.lines[2].get_xydata(), [[0.2, 3.0], [0.1, 4.0]])
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Biased sampling on one small table, with few directions."""
+    return changed(
+        load_protocol("biased"),
+        cases=["BreastCancer"],
+        methods=["Unweighted", "uLSIF", "DDR-uLSIF"],
+        extra_methods={"cases": [], "methods": []},
+        problem={"n_omegas": 2},
+    )
+
+
+def test_taken_gap_is_the_largest_of_the_run(small):
+    found = chosen_gaps(small, ["BreastCancer"], 2)
+    for row in found.itertuples():
+        info = setting_of(small, row.case, row.seed)[0].info
+        assert row.taken == pytest.approx(100 * info["gaps"][info["chosen"]])
+        assert row.mean == pytest.approx(100 * np.mean(info["gaps"]))
+        assert row.taken >= row.mean
+
+
+def test_random_direction_is_computed_or_read(small, tmp_path):
+    computed, stored = random_direction_runs(small, ["BreastCancer"], 1, published=tmp_path)
+    assert not stored
+    assert sorted(computed["method"]) == ["DDR-uLSIF", "Unweighted", "uLSIF"]
+    other = changed(small, protocol="universe:omega-random", problem={"choose": "none"})
+    compute(other, tmp_path, runs=1)
+    read, stored = random_direction_runs(small, ["BreastCancer"], 1, published=tmp_path)
+    assert stored
+    accuracy = computed.set_index("method")["accuracy"]
+    assert read.set_index("method")["accuracy"].to_dict() == pytest.approx(accuracy.to_dict())
+
+
+def test_choices_are_compared_on_common_runs_only(runs):
+    other = runs[runs["seed"] < 2].assign(accuracy=0.5)
+    both = both_choices(runs, other)
+    common = runs[(runs["seed"] < 2) & (runs["method"] == "uLSIF")]
+    assert both.at["largest gap", "uLSIF"] == pytest.approx(common["accuracy"].mean())
+    assert (both.loc["random"] == 0.5).all()
+
+
+# --- incomplete stores -----------------------------------------------------------------------
+
+
+def test_incomplete_store_is_shown_and_completed_on_request(small, tmp_path):
+    compute(small, tmp_path, runs=1)
+    scratch = tmp_path / "scratch"
+    shown = stored_or_computed(small, 2, published=tmp_path, scratch=scratch)
+    assert (shown.stored, shown.computed) == (1, 0)
+    assert what_is_missing(shown, 2, small["cases"]) == (
+        "NOT COMPLETE: 1 of 2 runs are there; missing are 1 of BreastCancer"
+    )
+    whole = stored_or_computed(
+        small, 2, compute_missing=True, published=tmp_path, scratch=scratch, progress=False
+    )
+    assert (whole.stored, whole.computed) == (1, 1)
+    assert what_is_missing(whole, 2, small["cases"]) == "complete: 2 of 2 runs"
+    assert set(store_of(small, tmp_path).rows()["seed"]) == {0}  # the published store is only read
+
+
+def test_without_a_store_the_runs_are_computed(small, tmp_path):
+    shown = stored_or_computed(
+        small, 1, published=tmp_path / "none", scratch=tmp_path, progress=False
+    )
+    assert (shown.stored, shown.computed) == (0, 1)
+    expected = {row["method"]: row["accuracy"] for row in Run(small)("BreastCancer", 0)}
+    assert shown.rows.set_index("method")["accuracy"].to_dict() == pytest.approx(expected)
+
+
+# --- digits ----------------------------------------------------------------------------------
+
+
+def test_digits_stand_side_by_side_with_their_notes():
+    images = np.random.default_rng(0).uniform(-1, 1, (3, 256))
+    figure = plots_cross.digit_rows({"a": images, "b": images[:2]}, {"b": ["1.0", "2.0"]})
+    picture = figure.axes[0].images[0].get_array()
+    np.testing.assert_allclose(picture[:, 18:34], images[1].reshape(16, 16))
+    assert figure.axes[0].get_ylabel() == "a"
+    assert [text.get_text() for text in figure.axes[1].texts] == ["1.0", "2.0"]
+
+
+def test_groups_of_the_projection_keep_their_points():
+    points = np.random.default_rng(0).normal(size=(5, 2))
+    axis = plots_cross.projection({"USPS 5": points, "MNIST 5": points + 1}).axes[0]
+    np.testing.assert_allclose(axis.lines[1].get_xydata(), points + 1)
+    assert len({line.get_marker() for line in axis.lines}) == 2
+
+
+def test_shares_are_drawn_in_percent():
+    axis = plots_cross.bound_shares(pd.DataFrame({"a": [0.5, 0.1]}, index=[0.1, 1.0])).axes[0]
+    np.testing.assert_allclose(axis.lines[0].get_xydata(), [[0.1, 50], [1.0, 10]])
+
+
+# --- the reach of weights --------------------------------------------------------------------
+
+
+def two_clouds(distance, n=120):
+    rng = np.random.default_rng(5)
+    y = np.repeat([-1, 1], n // 2)
+    X = rng.normal(size=(n, 2)) + distance * y[:, None] * [1, 0]
+    X_test = rng.normal(size=(n, 2)) + 0.3 * distance * y[:, None] * [1, 0]
+    return ShiftedProblem(X, y, X_test, y)
+
+
+@pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
+def test_rows_at_their_bound_are_those_of_libsvm(C):
+    problem = two_clouds(1.0)
+    model = LinearSVMWithPosteriors(C=C, calibration="train", predict_by="decision").fit(
+        problem.X_train, problem.y_train
+    )
+    svc = SVC(kernel="linear", C=C, tol=1e-6).fit(problem.X_train, problem.y_train)
+    full = np.zeros(len(problem.y_train), dtype=bool)
+    full[svc.support_[np.abs(svc.dual_coef_[0]) > C * (1 - 1e-6)]] = True
+    margin = problem.y_train * svc.decision_function(problem.X_train)
+    clear = np.abs(margin - 1) > 5e-3  # at the margin itself the tolerance decides
+    assert clear.mean() > 0.9
+    found = at_bound(model, problem.X_train, problem.y_train)
+    np.testing.assert_array_equal(found[clear], full[clear])
+
+
+def test_separable_classes_ignore_weights_unless_they_vanish():
+    problem = two_clouds(6.0)
+    rng = np.random.default_rng(1)
+    weights = rng.uniform(0.2, 3.0, len(problem.y_train))
+    margin_rows = np.abs(problem.X_train[:, 0]) < 4.5
+    some_gone = np.where(margin_rows, 0.0, 1.0)
+    effect = effect_of_weights(problem, {"mild": weights, "gone": some_gone}, [100.0]).iloc[0]
+    assert bound_share(problem.X_train, problem.y_train, [100.0]) == [0.0]
+    assert effect["bound"] == 0
+    assert effect["changed mild"] == 0
+    assert effect["accuracy mild"] == effect["accuracy"]
+    assert effect["changed gone"] > 0
+
+
+def test_overlapping_classes_feel_their_weights():
+    problem = two_clouds(0.7)
+    weights = np.where(problem.y_train > 0, 5.0, 1.0)
+    effect = effect_of_weights(problem, {"lopsided": weights}, [1.0]).iloc[0]
+    assert effect["bound"] > 0.2
+    assert effect["changed lopsided"] > 0.05
+
+
+# --- tables that both pages share ------------------------------------------------------------
+
+
+def test_t_tests_stand_in_the_order_of_the_cases(runs):
+    table, tested = t_tests(runs, "biased", "matched", CASES[::-1])
+    assert table["Case"].tolist() == ["Diabete", "Diabete", "Ionosphere", "Ionosphere"]
+    row = tested.iloc[0]
+    of_case = runs[runs["case"] == row["case"]].pivot(
+        index="seed", columns="method", values="accuracy"
+    )
+    p = stats.ttest_rel(of_case["DDR-uLSIF"], of_case[row["rival"]]).pvalue
+    assert table["p, paired"].iloc[0] == f"{p:.2g}"
+
+
+def test_ratio_beside_ddr_with_it(runs):
+    table, _ = with_and_without(runs, "biased", "matched", "uLSIF", ["Diabete"])
+    accuracy = runs[(runs["case"] == "Diabete") & (runs["method"] == "uLSIF")]["accuracy"]
+    assert table["uLSIF"].tolist() == [f"{accuracy.mean():.4f} ± {accuracy.std():.4f}"]
+
+
+def test_means_follow_the_wanted_cases(runs):
+    means = mean_by_case(runs, "accuracy", CASES[::-1])
+    assert means.index.tolist() == ["Diabete", "Ionosphere"]
+    wanted = runs[(runs["case"] == "Diabete") & (runs["method"] == "uLSIF")]["accuracy"].mean()
+    assert means.at["Diabete", "uLSIF"] == pytest.approx(wanted)
+
+
+def test_protocol_without_runs_says_so(runs):
+    matched, tuned = by_protocol("biased", runs).to_dict("records")
+    assert matched["Runs stored"] == "10 of 300"
+    wide = runs.pivot(index=["case", "seed"], columns="method", values="accuracy")
+    gain = 100 * (wide["DDR-uLSIF"] - wide["uLSIF"]).mean()
+    assert matched["Gain in points"] == f"{gain:+.2f}".replace("-", "−")
+    assert tuned["Gain in points"] == "not computed yet"
+
+
+def test_only_complete_universes_are_counted(runs):
+    found, text = complete_universes("biased", runs)
+    assert found.empty
+    assert text.startswith("0 of ")
+    rng = np.random.default_rng(0)
+    rows = [
+        (case, seed, method, rng.uniform())
+        for case in load_protocol("biased")["cases"]
+        for seed in range(10)
+        for method in ("Unweighted", "uLSIF", "DDR-uLSIF")
+    ]
+    whole = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
+    whole = whole.assign(experiment="biased", protocol="universe:baseline")
+    part = whole[whole["case"] != "Diabete"].assign(protocol="universe:hard-prior")
+    found, text = complete_universes("biased", pd.concat([whole, part]))
+    assert found.index.tolist() == ["baseline"]
+    assert text.startswith("1 of ")

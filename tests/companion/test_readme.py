@@ -1,0 +1,104 @@
+"""The README: its numbers are those of the published runs, and its example runs."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from companion.cli import main
+from companion.evidence.printed import EXPERIMENTS
+from companion.pages import readme
+from paper_runs import runs_like_the_paper, swapped
+
+
+@pytest.fixture(scope="module")
+def printed_runs():
+    runs = [runs_like_the_paper(experiment, n=4) for experiment in EXPERIMENTS]
+    return pd.concat(runs, ignore_index=True).assign(seconds=1.0)
+
+
+@pytest.fixture
+def copy(root, tmp_path, monkeypatch):
+    """A folder with the README alone; claims are judged without their live computations."""
+    from companion.evidence import claims
+
+    live = claims.evaluate_claims
+    monkeypatch.setattr(claims, "evaluate_claims", lambda results: live(results, live=False))
+    shutil.copy(root / "README.md", tmp_path)
+    return tmp_path
+
+
+def test_the_numbers_are_current(root):
+    """Fails when runs were published and `ddr-book readme` was not run after it."""
+    assert readme.stale(root) == []
+
+
+def test_check_answers_by_exit_code(copy, printed_runs, capsys, monkeypatch):
+    for name in ("write", "stale"):
+        original = getattr(readme, name)
+        monkeypatch.setattr(readme, name, lambda f=original: f(copy, printed_runs))
+    assert main(["readme", "--check"]) == 1
+    assert "not current" in capsys.readouterr().out
+    assert main(["readme"]) == 0
+    assert main(["readme", "--check"]) == 0
+
+
+def test_a_moved_number_is_noticed_in_text_and_picture(copy, printed_runs):
+    readme.write(copy, printed_runs)
+    assert readme.stale(copy, printed_runs) == []
+    reasons = readme.stale(copy, swapped(printed_runs))
+    assert len(reasons) == 2
+    assert "README.md" in reasons[0]
+    assert "findings.png" in reasons[1]
+
+
+def test_an_edited_number_is_noticed(copy, printed_runs):
+    readme.write(copy, printed_runs)
+    path = copy / "README.md"
+    text = path.read_text(encoding="utf-8")
+    assert " 124 values" in text  # all printed values were run
+    path.write_text(text.replace(" 124 values", " 125 values"), encoding="utf-8")
+    assert len(readme.stale(copy, printed_runs)) == 1
+
+
+def test_writing_twice_changes_nothing(copy, printed_runs):
+    first = [path.read_bytes() for path in readme.write(copy, printed_runs)]
+    assert [path.read_bytes() for path in readme.write(copy, printed_runs)] == first
+    assert len(first[1]) < 100_000  # small enough to be committed with every change of the runs
+
+
+def test_lost_markers_are_named():
+    with pytest.raises(ValueError, match="must have the line"):
+        readme.with_block("no markers here", "new")
+
+
+def test_two_commands_come_first(root):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    assert [line.split("#")[0].strip() for line in blocks[0].splitlines()] == [
+        "make book",
+        "make test",
+    ]
+    targets = re.findall(r"(?m)^([a-z]+):", (root / "Makefile").read_text(encoding="utf-8"))
+    shown = re.findall(r"(?m)(?:^|`)make ([a-z]+)", text)
+    assert {"book", "test", "html", "reproduce"} <= set(shown) <= set(targets)
+
+
+def test_the_example_runs_in_ten_lines(root):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len([line for line in example.splitlines() if line]) <= 10
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", example], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    without, weighted = map(float, re.findall(r"0\.\d{3}", done.stdout)[:2])
+    assert weighted > without
+
+
+def test_files_that_it_names_exist(root):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\((book/[^)]+)\)", text)) | {"book/results", "LICENSE"}
+    assert [name for name in named if not (root / name).exists()] == []

@@ -1,0 +1,204 @@
+"""Executing and rerunning notebooks: nothing volatile stays, nothing is lost, code is kept."""
+
+import nbformat
+import pytest
+from companion.cli import main
+from companion.notebook_kit.execute import strip_volatile
+from companion.notebook_kit.rerun_page import find_labels, move_links, same_code
+from companion.pages import runs, status
+
+TITLE = "# Small\n\nSee {eq}`eq-a`, [data](../book/data.md) and {doc}`../book/notation`."
+MATH = "$$\na = b\n$$ (eq-a)"
+TAGGED = {"metadata": {"tags": ["parameters"]}}
+CELLS = (TITLE, MATH, ("n = 2  # range: 1..5 | how many", TAGGED), ("print(n * 10)", {}))
+
+
+@pytest.fixture
+def repository(tmp_path, make_notebook):
+    """A repository with one small notebook."""
+    (tmp_path / "notebooks").mkdir()
+    nbformat.write(make_notebook(*CELLS), tmp_path / "notebooks" / "01_small.ipynb")
+    return tmp_path
+
+
+@pytest.fixture
+def command(repository):
+    """Run a command in that repository and return its exit code."""
+    return lambda *arguments: main([arguments[0], "--root", str(repository), *arguments[1:]])
+
+
+def printed(path):
+    cells = nbformat.read(path, as_version=4).cells
+    return [o.text for c in cells for o in c.get("outputs", []) if o.output_type == "stream"]
+
+
+def test_execution_repeats_byte_for_byte(command, repository, capsys):
+    path = repository / "notebooks" / "01_small.ipynb"
+    assert command("execute") == 0
+    first = path.read_bytes()
+    assert printed(path) == ["20\n"]
+    assert command("execute", "01_small") == 0
+    assert path.read_bytes() == first
+    assert capsys.readouterr().out.splitlines() == [
+        "notebooks/01_small.ipynb: changed",
+        "notebooks/01_small.ipynb: unchanged",
+    ]
+    assert b"papermill" not in first
+    assert sorted(p.name for p in path.parent.iterdir()) == ["01_small.ipynb"]
+    assert " s |" in status.times_table(repository)
+
+
+def test_pieces_of_one_text_are_joined(make_notebook):
+    pieces = [("stdout", "on"), ("stdout", "e\n"), ("stderr", "hm\n"), ("stdout", "two\n")]
+    outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
+    executed = make_notebook(("print('one')", {"outputs": outputs}))
+    cell = strip_volatile(executed, make_notebook()).cells[0]
+    assert [(o.name, o.text) for o in cell.outputs] == [
+        ("stdout", "one\n"),
+        ("stderr", "hm\n"),
+        ("stdout", "two\n"),
+    ]
+
+
+def test_failed_execution_replaces_nothing(command, repository, make_notebook, capsys):
+    path = repository / "notebooks" / "01_small.ipynb"
+    nbformat.write(make_notebook(*CELLS, ("1 / 0", {})), path)
+    before = path.read_bytes()
+    assert command("execute") == 1
+    assert path.read_bytes() == before
+    assert "raised ZeroDivisionError: division by zero" in capsys.readouterr().err
+    failed = nbformat.read(repository / "artifacts" / "failed" / path.name, as_version=4)
+    assert any(o.output_type == "error" for c in failed.cells for o in c.get("outputs", []))
+
+
+def test_rerun_becomes_a_page(command, repository, capsys):
+    source = repository / "notebooks" / "01_small.ipynb"
+    before = source.read_bytes()
+    assert command("run", "01_small", "-p", "n", "3", "--name", "quick") == 0
+    assert "book/runs/01_small-quick.ipynb is written" in capsys.readouterr().out
+    path = repository / "book" / "runs" / "01_small-quick.ipynb"
+    page = nbformat.read(path, as_version=4)
+    assert printed(path) == ["30\n"]
+    assert same_code(page, nbformat.read(source, as_version=4))
+    assert source.read_bytes() == before
+    text = "\n".join(c.source for c in page.cells if c.cell_type == "markdown")
+    assert "# Small — run quick" in text
+    assert "{eq}`eq-a-quick`" in text
+    assert "$$ (eq-a-quick)" in text
+    assert "(../data.md)" in text
+    assert "{doc}`/book/notation`" in text
+    assert "Parameters given: `n = 3`" in text
+    assert page.metadata["ddr"]["run"]["parameters"] == {"n": 3}
+    [published, row] = runs.runs_table(repository).splitlines()[2:]
+    assert "| published |" in published
+    assert row.startswith("| {doc}`/book/runs/01_small-quick` | quick | `n = 3` |")
+
+
+def test_existing_run_is_kept_unless_forced(command, repository, capsys):
+    arguments = ["run", "01_small", "--name", "same"]
+    path = repository / "book" / "runs" / "01_small-same.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text("earlier")
+    assert command(*arguments) == 2
+    assert "01_small-same.ipynb exists; choose another name or --force" in capsys.readouterr().err
+    assert path.read_text() == "earlier"
+    assert command(*arguments, "--force") == 0
+    assert printed(path) == ["20\n"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "01_small", "-p", "m", "3", "--name", "x"], "the valid ones are: n"),
+        (["run", "01_small", "-p", "n", "a", "--name", "x"], "n must be an int, got 'a'"),
+        (["run", "01_small", "-p", "n", "9", "--name", "x"], "n must lie in 1..5, got 9"),
+        (["run", "01_small", "-p", "n", "1", "-p", "n", "2", "--name", "x"], "given twice"),
+        (["run", "01_small", "--name", "../x"], "name must be 1 to 40 lower-case letters"),
+        (["run", "09_none", "--name", "x"], "notebook must be one of 01_small; got '09_none'"),
+        (["params", "09_none"], "notebook must be one of 01_small; got '09_none'"),
+    ],
+)
+def test_mistakes_are_refused_before_running(command, repository, capsys, arguments, sentence):
+    assert command(*arguments) == 2
+    complaint = capsys.readouterr().err
+    assert sentence in complaint
+    assert complaint.count("\n") == 1
+    assert not (repository / "book").exists()
+    assert not (repository / "artifacts").exists()
+
+
+def test_params_prints_the_card(command, repository, capsys):
+    assert command("params", "notebooks/01_small.ipynb") == 0
+    row = capsys.readouterr().out.splitlines()[1]
+    assert row.split(maxsplit=5) == ["n", "int", "2", "-", "1..5", "how many"]
+
+
+def test_notebook_without_a_parameters_cell_is_named(command, repository, make_notebook, capsys):
+    nbformat.write(make_notebook("# T"), repository / "notebooks" / "02_bare.ipynb")
+    assert command("params", "02_bare") == 2
+    assert "02_bare.ipynb must have one cell tagged parameters, got 0" in capsys.readouterr().err
+
+
+def test_rerun_needs_a_title(command, repository, make_notebook, capsys):
+    nbformat.write(make_notebook(*CELLS[1:]), repository / "notebooks" / "02_untitled.ipynb")
+    assert command("run", "02_untitled", "--name", "x") == 2
+    assert "02_untitled must begin with a Markdown cell that has a # title" in (
+        capsys.readouterr().err
+    )
+
+
+def test_labels_of_every_form_are_found(make_notebook):
+    text = (
+        "(sec-a)=\n# T\n```{math}\n:label: eq-b\n```\n"
+        "\\label{eq:c}\n```{table} x\n:name: tab-d\n```"
+    )
+    notebook = make_notebook(text, ("1", {"metadata": {"mystnb": {"figure": {"name": "fig-e"}}}}))
+    assert find_labels(notebook) == {"sec-a", "eq-b", "eq:c", "tab-d", "fig-e"}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["[a](https://x.org/y)", "[a](#below)", "{doc}`/book/data`", "{glue:text}`accuracy`"],
+)
+def test_links_that_hold_anywhere_are_kept(kept):
+    assert move_links(kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("published", "moved"),
+    [
+        ("{glue:text}`02_x.ipynb::gain`", "{glue:text}`/notebooks/02_x.ipynb::gain`"),
+        ("{doc}`the data <../book/data>`", "{doc}`the data </book/data>`"),
+        ("[top](../README.md#use)", "[top](../../README.md#use)"),
+    ],
+)
+def test_links_to_other_pages_are_moved(published, moved):
+    assert move_links(published) == moved
+
+
+def test_same_code_sees_a_changed_cell(make_notebook):
+    ours, theirs = make_notebook("# T", ("a = 1", {})), make_notebook("# T", ("a = 2", {}))
+    assert same_code(ours, ours)
+    assert not same_code(ours, theirs)
+
+
+def test_status_lists_versions_of_direct_dependencies(root):
+    table = status.versions_table(root)
+    assert f"| numpy | {__import__('numpy').__version__} |" in table
+    assert "| papermill |" in table
+
+
+def test_empty_repository_says_so(tmp_path):
+    assert (
+        status.times_table(tmp_path)
+        == runs.runs_table(tmp_path)
+        == ("No notebook is published yet.\n")
+    )
+
+
+def test_pages_are_written_as_fragments(repository, tmp_path):
+    (repository / "requirements.txt").write_text("numpy>=2\nno-such-package\n")
+    written = status.write(tmp_path, repository) + runs.write(tmp_path, repository)
+    assert [path.name for path in written] == ["status_versions.md", "status_times.md", "runs.md"]
+    assert "| no-such-package | not installed |" in written[0].read_text()
+    assert "| not executed in this build |" in written[1].read_text()

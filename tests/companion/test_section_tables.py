@@ -1,0 +1,137 @@
+"""Sentences of the pages on biased sampling and on the digits follow the numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from companion.evidence.printed import compare
+from companion.evidence.significance import significance
+from companion.figures import cross as plots_cross
+from companion.notebook_kit.section_tables import (
+    choice_reading,
+    direction_reading,
+    gap_reading,
+    half_reading,
+    mildest_case,
+    posterior_spread,
+    protocol_reading,
+    worded_counts,
+)
+from companion.runs.experiments import Run
+from companion.runs.protocols import changed, load_protocol
+from companion.runs.shown_runs import setting_of, weights_of
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from ddr.information import effective_sample_size
+from ddr.shifts import mixture_shift
+
+COMPARED = ("Unweighted", "uLSIF", "DDR-uLSIF")
+
+
+def tidy(means, experiment="biased", protocol="matched", **columns):
+    rows = [
+        (case, seed, method, mean + 0.001 * seed)
+        for case, by_method in means.items()
+        for method, mean in zip(COMPARED, by_method, strict=True)
+        for seed in range(3)
+    ]
+    table = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
+    return table.assign(experiment=experiment, protocol=protocol, **columns)
+
+
+@pytest.mark.parametrize(
+    ("means", "verdict"),
+    [
+        ((0.7, 0.72, 0.75), "uLSIF .* +2.00 points and DDR-uLSIF by +5.00: both kinds .* gain"),
+        ((0.7, 0.69, 0.68), "−1.00 points and DDR-uLSIF by −2.00: both kinds .* lose accuracy"),
+        ((0.7, 0.69, 0.72), "one kind of weights gains on average, the other does not"),
+        ((0.7, 0.70, 0.70), "one kind of weights gains on average, the other does not"),
+    ],
+)
+def test_protocols_are_read_by_their_means(means, verdict):
+    matched, tuned = protocol_reading("biased", tidy({"Diabete": means}))
+    for part in verdict.split(" .* "):
+        assert part in matched
+    assert tuned == "Tuned settings: not computed yet."
+
+
+def test_counts_are_those_of_the_t_tests():
+    better, worse = (0.7, 0.7, 0.8), (0.7, 0.7, 0.6)
+    runs = tidy({"Diabete": better, "Ionosphere": worse, "Australian": worse})
+    tested = significance(runs, "biased", rivals=["uLSIF"])
+    assert worded_counts(tested, "DDR-uLSIF") == (
+        "DDR-uLSIF is significantly better than uLSIF in 1 of 3 cases, worse in 2; "
+        "mean −3.33 points."
+    )
+    assert "no runs" in worded_counts(tested[:0], "DDR-uLSIF")
+
+
+def test_mildest_weights_are_those_of_the_largest_sample_size():
+    runs = tidy({"Diabete": (0.7, 0.7, 0.8), "Ionosphere": (0.7, 0.7, 0.6)}, n_iter=4.0)
+    runs = runs.assign(mutual_information=0.01, prior_ratio=0.9)
+    runs["ess"] = np.where(runs["case"] == "Ionosphere", 0.99, 0.5)
+    case, text = mildest_case(runs, ["Diabete", "Ionosphere"])
+    assert case == "Ionosphere"
+    for part in ("99.0 %", "−10.00 points", "0.0100 nats", "number 4.0", "one by 10.0 %"):
+        assert part in text
+
+
+def test_gap_that_turns_round_is_gone_and_a_growing_one_is_not():
+    gaps = pd.DataFrame({"mean": [0.0, 0.0], "taken": [4.0, 6.0], "again": [-3.0, 1.0]})
+    assert "100 % of the gap is gone" in gap_reading(gaps)
+    assert "gone" not in gap_reading(gaps.assign(again=9.0))
+    assert "No run" in gap_reading(gaps.assign(again=np.nan))
+
+
+def test_choice_without_common_runs_says_so():
+    nothing = pd.DataFrame(np.nan, index=["largest gap", "random"], columns=list(COMPARED))
+    assert choice_reading(nothing) == "No run is there with both choices yet."
+
+
+def test_directions_are_read_apart():
+    means = {"USPS to MNIST 5 vs 6": (0.6, 0.6, 0.58), "MNIST to USPS 5 vs 6": (0.6, 0.6, 0.65)}
+    compared = compare(tidy(means, "cross"), "cross")
+    compared = compared[compared["case"].isin(means)]
+    first, second = direction_reading(compared)
+    assert first.startswith("USPS to MNIST: DDR adds −2.00 points to uLSIF here")
+    assert second.startswith("MNIST to USPS: DDR adds +5.00 points to uLSIF here")
+
+
+def test_no_mean_below_one_half_names_none():
+    means = pd.DataFrame({"uLSIF": [0.52, 0.7]}, index=["a", "b"])
+    text = half_reading(means, pd.Series([0.6, 0.6], index=["a", "b"]))
+    assert text.startswith("Of 2 mean accuracies 0 lie below one half and 1 within 5 points")
+    assert "1 are lower than always naming" in text
+
+
+def test_posteriors_are_those_of_the_weighted_learner():
+    problem = mixture_shift(80, 200, random_state=0)
+    weights = np.where(problem.y_train == problem.y_train.max(), 3.0, 1.0)
+    found = posterior_spread(problem, LogisticRegression(), {"lopsided": weights})
+    assert found["Weights"].tolist() == ["none", "lopsided"]
+    model = LogisticRegression().fit(problem.X_train, problem.y_train, sample_weight=weights)
+    second = model.predict_proba(problem.X_test)[:, 1]
+    row = found.iloc[1]
+    assert row["Posterior, highest"] == pytest.approx(second.max())
+    assert row["Called second class"] == pytest.approx(np.mean(second > 0.5))
+    assert row["Accuracy"] == pytest.approx(model.score(problem.X_test, problem.y_test))
+    auc = roc_auc_score(problem.y_test == problem.y_test.max(), second)
+    assert row["Area under ROC"] == pytest.approx(auc)
+
+
+def test_weights_are_those_of_the_run():
+    protocol = changed(load_protocol("synthetic"), methods=list(COMPARED), problem={"n_test": 200})
+    problem, bench = setting_of(protocol, "100", 1)
+    weights = weights_of(protocol, problem, bench)
+    assert list(weights) == ["Ideal", "uLSIF", "DDR"]
+    rows = {row["method"]: row for row in Run(protocol)("100", 1)}
+    for name, method in (("uLSIF", "uLSIF"), ("DDR", "DDR-uLSIF")):
+        assert weights[name].mean() == pytest.approx(1)
+        share = effective_sample_size(weights[name]) / len(weights[name])
+        assert share == pytest.approx(rows[method]["ess"])
+
+
+def test_large_digits_are_drawn_whole():
+    images = np.random.default_rng(0).uniform(-1, 1, (2, 784))
+    picture = plots_cross.digit_rows({"MNIST": images}).axes[0].images[0].get_array()
+    np.testing.assert_allclose(picture[:, 31:59], images[1].reshape(28, 28))

@@ -1,0 +1,93 @@
+"""Arguments are refused in one sentence, the same one whichever estimator was called."""
+
+import numpy as np
+import pytest
+
+from ddr import IWLSPC
+from ddr._checks import (
+    check_centers,
+    check_choice,
+    check_count,
+    check_fit_data,
+    check_grid,
+    check_positive,
+    check_weights,
+)
+
+
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1", None, True, [1.0]])
+def test_positive_numbers_only(value):
+    with pytest.raises(ValueError, match="tol must be a positive number, got"):
+        check_positive(value, "tol")
+
+
+@pytest.mark.parametrize("value", [0, 1.0, True, "3", None])
+def test_whole_numbers_only(value):
+    with pytest.raises(ValueError, match="n must be a whole number of at least 1, got"):
+        check_count(value, "n")
+
+
+def test_accepted_values_come_back():
+    assert check_count(np.int64(2), "n", minimum=2) == 2
+    assert check_positive(np.float32(0.5), "x") == 0.5
+    assert check_choice("b", "x", ("a", "b")) == "b"
+    assert check_grid(None, "x", [1, 2]).tolist() == [1.0, 2.0]
+    assert check_grid((np.float64(3.0), 1), "x").tolist() == [3.0, 1.0]
+    with pytest.raises(ValueError, match="x must be one of 'a', 'b', got 'c'"):
+        check_choice("c", "x", ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "None"),
+        ("wide", "'wide'"),
+        ([1.0, -1], "-1"),
+        (np.array([0.0]), "0.0"),
+        (np.float64(-2.0), "-2.0"),
+        (["1.0"], "'1.0'"),
+        (np.array([[1.0]]), r"array\(\[1\.\]\)"),
+        ([[1.0]], r"\[1\.0\]"),
+    ],
+)
+def test_each_candidate_is_a_positive_number(value, shown):
+    with pytest.raises(ValueError, match=f"^sigma must be a positive number, got {shown}$"):
+        check_grid(value, "sigma")
+
+
+def test_numbers_of_numpy_are_shown_as_numbers():
+    with pytest.raises(ValueError, match=r"^tol must be a positive number, got -1\.0$"):
+        check_positive(np.float64(-1.0), "tol")
+    with pytest.raises(ValueError, match=r"^n must be a whole number of at least 1, got 0$"):
+        check_count(np.int64(0), "n")
+
+
+@pytest.mark.parametrize(
+    ("weight", "sentence"),
+    [
+        (["heavy", "light"], r"sample_weight must hold numbers, got \['heavy', 'light'\]"),
+        ([[1.0], [1.0, 2.0]], r"sample_weight must hold numbers, got \[\[1\.0\], \[1\.0, 2\.0\]\]"),
+        ([1.0, 1e308], r"sample_weight must be at most 1e\+150, got 1e\+308"),
+    ],
+)
+def test_weights_are_numbers_whose_sum_is_finite(weight, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        check_weights(weight, 2)
+
+
+def test_centres_have_the_columns_of_the_data():
+    np.testing.assert_array_equal(check_centers([[1, 2]], 2), [[1.0, 2.0]])
+    with pytest.raises(ValueError, match="centers must have 3 columns like the data, got 2"):
+        check_centers([[1, 2]], 3)
+    with pytest.raises(ValueError, match="Input centers contains NaN"):
+        check_centers([[np.nan]], 1)
+
+
+def test_data_of_a_classifier_become_indices_of_its_classes():
+    model = IWLSPC()
+    y = np.array(["z", "a", "m", "a"])
+    X, y_index, weight = check_fit_data(model, np.ones((4, 2), dtype=np.float32), y, None)
+    np.testing.assert_array_equal(model.classes_[y_index], y)
+    assert X.dtype == np.float64
+    assert weight.tolist() == [1.0] * 4
+    assert model.n_features_in_ == 2

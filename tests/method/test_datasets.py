@@ -1,0 +1,390 @@
+"""The bundled data are the right tables, whole, and the mixture is the one of the paper."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ddr import datasets
+from ddr._seeding import seed_sequence
+from ddr.datasets import FourClusters, digits_pair, load
+from ddr.mixture import MEANS
+
+USPS_COUNTS = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]
+# The top line of the first image (a six) of the sharper USPS, the file called zip.train.
+SHARPER_FIRST_LINE = [-1] * 7 + [-0.631, 0.862, -0.167] + [-1] * 6
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "negative", "positive", "low", "high"),
+    [
+        ("GermanCredit", (1000, 24), 300, 700, 0, 184),
+        ("DelveSplice", (3175, 60), 1527, 1648, 1, 4),
+        ("Ionosphere", (351, 34), 126, 225, -1, 1),
+        ("Australian", (690, 14), 383, 307, 0, 100001),
+        ("BreastCancer", (683, 9), 444, 239, 1, 10),
+        ("Diabete", (768, 8), 500, 268, 0, 846),
+    ],
+)
+def test_known_facts_of_the_small_sets(name, shape, negative, positive, low, high):
+    table = load(name)
+    assert table.X.shape == shape
+    assert table.X.dtype == np.float64
+    assert ((table.y == -1).sum(), (table.y == 1).sum()) == (negative, positive)
+    assert (table.X.min(), table.X.max()) == (low, high)
+
+
+def test_first_rows_are_those_of_the_sources():
+    german = [1, 6, 4, 12, 5, 5, 3, 4, 1, 67, 3, 2, 1, 2, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
+    assert load("GermanCredit").X[0].tolist() == german
+    assert load("Diabete").X[0].tolist() == [6, 148, 72, 35, 0, 33.6, 0.627, 50]
+    assert load("BreastCancer").X[0].tolist() == [5, 1, 1, 1, 2, 1, 3, 1, 1]
+    assert load("Ionosphere").X[0, :4].tolist() == [1, 0, 0.99539, -0.05889]
+
+
+def test_ionosphere_has_one_constant_column():
+    X = load("Ionosphere").X
+    assert np.flatnonzero(X.min(axis=0) == X.max(axis=0)).tolist() == [1]
+
+
+def test_australian_kept_its_decimal_points():
+    ages = load("Australian").X[:, 1]
+    assert ages.max() < 100
+    assert (ages % 1 != 0).mean() > 0.8
+
+
+def test_australian_codes_are_in_statlogs_ranges():
+    X = load("Australian").X
+    largest = {0: 1, 3: 3, 4: 14, 5: 9, 7: 1, 8: 1, 10: 1, 11: 3}
+    for column, high in largest.items():
+        assert set(X[:, column]) <= set(range(high + 1))
+        assert X[:, column].max() == high
+
+
+def test_zeros_stand_for_missing_values_in_five_columns_of_diabete():
+    zeros = (load("Diabete").X == 0).sum(axis=0)
+    # Glucose, pressure, skin, insulin and body mass; pregnancies may truly be 0.
+    assert zeros[1:6].tolist() == [5, 35, 227, 374, 11]
+    assert zeros[6:].tolist() == [0, 0]
+
+
+def test_usps_digits():
+    table = load("USPS")
+    assert table.X.shape == (9298, 256)
+    assert np.bincount(table.y).tolist() == USPS_COUNTS
+    assert -1 <= table.X.min() < -0.999
+    assert 0.999 < table.X.max() <= 1
+
+
+def test_usps_is_the_smoothed_variant():
+    pixels = load("USPS").X
+    # The sharper variant saturates: strokes are exactly 1 and all values have three decimals,
+    # so that it cannot have more than 2001 different ones.
+    assert (pixels >= 0.999).mean() < 0.001
+    assert len(np.unique(pixels)) > 10_000
+    top_lines = pixels[table_rows(6), :16]
+    assert np.abs(top_lines - SHARPER_FIRST_LINE).max(axis=1).min() > 0.1
+
+
+def table_rows(digit):
+    return np.flatnonzero(load("USPS").y == digit)
+
+
+def test_usps_is_upright_like_mnist():
+    # A one is taller than wide: the mean image varies more from column to column.
+    for name in ("USPS", "MNIST"):
+        ones = load(name).X[load(name).y == 1].astype(float)
+        side = 16 if name == "USPS" else 28
+        mean = ones.mean(axis=0).reshape(side, side)
+        assert mean.mean(axis=0).std() > 1.2 * mean.mean(axis=1).std()
+
+
+def test_mnist_is_the_start_of_the_training_file():
+    table = load("MNIST")
+    assert table.X.shape == (20000, 784)
+    assert table.X.dtype == np.uint8
+    assert table.y[:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]
+    assert (table.X.min(), table.X.max()) == (0, 255)
+    assert np.bincount(table.y).sum() == 20000
+    assert np.bincount(table.y).tolist()[:3] == [1994, 2281, 1929]
+
+
+def test_mnist_digits_fit_into_twenty_pixels():
+    images = load("MNIST").X.reshape(-1, 28, 28)
+    for axis in (1, 2):
+        inked = images.any(axis=axis)
+        extent = 28 - inked.argmax(axis=1) - inked[:, ::-1].argmax(axis=1)
+        assert extent.max() == 20
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_every_set_says_what_it_is(name):
+    table = load(name)
+    assert table.name == name
+    for text in (table.description, table.source, table.licence, table.citation):
+        assert len(text) > 8
+    assert set(np.unique(table.y)) == set(table.labels)
+    if table.feature_names is not None:
+        assert len(set(table.feature_names)) == table.X.shape[1]
+    assert not table.X.flags.writeable
+
+
+def test_names_in_any_case_and_unknown_ones():
+    assert load("germancredit") is load(" GERMANCREDIT ")
+    with pytest.raises(ValueError, match=r"GermanCredit, DelveSplice, .* got 'iris'"):
+        load("iris")
+    with pytest.raises(ValueError, match="got 3"):
+        load(3)
+
+
+def test_loading_is_quick():
+    datasets._load.cache_clear()
+    start = time.perf_counter()
+    for name in datasets.names():
+        load(name)
+    assert time.perf_counter() - start < 1.5
+
+
+def test_all_files_together_are_small_and_hold_no_pickles():
+    files = sorted(datasets.DATA_FOLDER.glob("*.npz"))
+    assert len(files) == 8
+    assert sum(path.stat().st_size for path in files) < 8e6
+    assert max(path.stat().st_size for path in files) < 4e6
+    for path in files:
+        with np.load(path, allow_pickle=False) as arrays:
+            assert set(arrays) == {"X", "y"}
+
+
+def test_digit_pairs():
+    pair = digits_pair("usps", 3, 8)
+    whole = load("USPS")
+    assert pair.name == "USPS3v8"
+    assert (pair.y == -1).sum() == USPS_COUNTS[3]
+    assert (pair.y == 1).sum() == USPS_COUNTS[8]
+    assert np.array_equal(pair.X[pair.y == 1], whole.X[whole.y == 8])
+    assert np.array_equal(load("usps 3v8").X, pair.X)
+
+
+def test_every_case_of_the_paper_loads_with_two_classes():
+    for case in datasets.BIASED_SAMPLING_CASES:
+        assert sorted(set(load(case).y.tolist())) == [-1, 1]
+        assert load(case).name == case
+    assert datasets.CROSS_DATASET_PAIRS[0] == (0, 1)
+    assert datasets.CROSS_DATASET_PAIRS[-1] == (9, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("Ionosphere", 1, 2), "name must be 'USPS' or 'MNIST', got 'Ionosphere'"),
+        (("USPS", 1, 12), "b must be a digit from 0 to 9, got 12"),
+        (("USPS", 4, 4), "two different digits, got 4 twice"),
+    ],
+)
+def test_digit_pairs_refuse_nonsense(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        digits_pair(*arguments)
+
+
+@pytest.fixture
+def copied(tmp_path):
+    for path in datasets.DATA_FOLDER.glob("ionosphere.npz"):
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def test_a_whole_copy_loads(copied):
+    assert np.array_equal(load("Ionosphere", folder=copied).X, load("Ionosphere").X)
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty"])
+def test_a_damaged_file_is_named_with_its_remedy(copied, damage):
+    path = copied / "ionosphere.npz"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes({"flip": bytes(content), "cut": content[:500], "empty": b""}[damage])
+    with pytest.raises(datasets.DataFileError) as error:
+        load("Ionosphere", folder=copied)
+    assert "ionosphere.npz of Ionosphere is damaged" in str(error.value)
+    assert "ddr-book data rebuild --restore" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_is_named_and_loads_once_it_is_back(copied):
+    (copied / "ionosphere.npz").unlink()
+    with pytest.raises(datasets.DataFileError, match=r"ionosphere\.npz of Ionosphere is missing"):
+        load("Ionosphere", folder=copied)
+    shutil.copy(datasets.DATA_FOLDER / "ionosphere.npz", copied)
+    assert load("Ionosphere", folder=copied).X.shape == (351, 34)
+
+
+def test_the_manifest_is_complete():
+    facts = json.loads((datasets.DATA_FOLDER / "manifest.json").read_text(encoding="utf-8"))
+    assert {entry["archive"] for entry in facts["datasets"].values()} == set(facts["archives"])
+    for item in (*facts["archives"].values(), *facts["datasets"].values()):
+        assert len(bytes.fromhex(item["sha256"])) == 32
+
+
+def test_the_core_works_without_the_libraries_of_the_experiments():
+    # None in sys.modules makes an import fail, as if the library were not installed.
+    code = (
+        "import sys; "
+        "sys.modules.update(dict.fromkeys(['pandas', 'matplotlib', 'tqdm', 'yaml'])); "
+        "from ddr import datasets, shifts; "
+        "table = datasets.load('Ionosphere'); "
+        "print(shifts.biased_sampling(table.X, table.y, choose='none', random_state=0))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("ShiftedProblem(train ")
+
+
+# The mixture
+
+
+def test_mixture_is_that_of_the_papers_table():
+    mixture = FourClusters()
+    assert mixture.prior_ratio([1, 2]) == pytest.approx([1.2, 0.8])
+    # At a cluster's centre its own Gaussian is 1 / (2 pi); the others are exp(-9/2) and so on.
+    at_left_top = 0.9 + 0.1 * np.exp(-9 / 2)
+    assert mixture.class_density(MEANS[0, :1], 1)[0] == pytest.approx(at_left_top / (2 * np.pi))
+    assert mixture.class_density([[4.0, 1.0]], 2, "test")[0] == pytest.approx(
+        (0.5 + 0.5 * np.exp(-9 / 2)) / (2 * np.pi)
+    )
+
+
+@pytest.mark.parametrize("domain", ["train", "test"])
+def test_densities_integrate_to_one(domain):
+    # A fine grid sum converges faster than any power of the step for smooth, decaying densities.
+    step = 0.1
+    a, b = np.meshgrid(np.arange(-6, 11, step), np.arange(-6, 12, step))
+    grid = np.column_stack([a.ravel(), b.ravel()])
+    mixture = FourClusters()
+    assert mixture.density(grid, domain).sum() * step**2 == pytest.approx(1, abs=1e-6)
+    for label in (1, 2):
+        total = mixture.class_density(grid, label, domain).sum() * step**2
+        assert total == pytest.approx(1, abs=1e-6)
+
+
+def test_ratios_and_posteriors_agree_with_their_definitions():
+    mixture = FourClusters()
+    X, y = mixture.sample(500, "train", 3)
+    densities = {d: mixture.density(X, d) for d in ("train", "test")}
+    np.testing.assert_allclose(mixture.marginal_ratio(X), densities["test"] / densities["train"])
+    joint = {
+        d: mixture.class_density(X, y, d) * np.array(getattr(mixture, f"{d}_priors"))[y - 1]
+        for d in ("train", "test")
+    }
+    np.testing.assert_allclose(mixture.joint_ratio(X, y), joint["test"] / joint["train"])
+    for domain in ("train", "test"):
+        posterior = mixture.posterior(X, domain)
+        np.testing.assert_allclose(posterior.sum(axis=1), 1)
+        picked = posterior[np.arange(len(y)), y - 1]
+        np.testing.assert_allclose(picked, joint[domain] / densities[domain])
+        assert np.array_equal(mixture.bayes_predict(X, domain), posterior.argmax(axis=1) + 1)
+
+
+def test_ratios_stay_finite_far_from_the_data():
+    far = np.array([[300.0, 300.0], [-400.0, 5.0]])
+    mixture = FourClusters()
+    assert np.isfinite(mixture.marginal_ratio(far)).all()
+    assert np.isfinite(mixture.joint_ratio(far, 1)).all()
+
+
+@pytest.mark.parametrize("domain", ["train", "test"])
+def test_samples_fit_the_stated_mixture(domain):
+    mixture = FourClusters()
+    X, y = mixture.sample(20_000, domain, 11)
+    priors = np.array(getattr(mixture, f"{domain}_priors"))
+    mixing = np.array(getattr(mixture, f"{domain}_mixing"))
+    assert stats.chisquare(np.bincount(y)[1:], priors * len(y)).pvalue > 1e-3
+    for row in (0, 1):
+        points = X[y == row + 1]
+        for axis in (0, 1):
+            centres = MEANS[row, :, axis]
+
+            def cdf(t, centres=centres, row=row):
+                return mixing[row] @ stats.norm.cdf(t - centres[:, None])
+
+            assert stats.kstest(points[:, axis], cdf).pvalue > 1e-3
+
+
+def test_a_wrong_mixture_would_be_noticed():
+    X, y = FourClusters(test_mixing=((0.45, 0.55), (0.5, 0.5))).sample(20_000, "test", 11)
+    points = X[y == 1, 0]
+    fit = stats.kstest(points, lambda t: (stats.norm.cdf(t - 1) + stats.norm.cdf(t - 4)) / 2)
+    assert fit.pvalue < 1e-3
+
+
+def test_weighted_training_samples_have_the_test_moments():
+    # E_train[w(x, y) f] = E_test[f], Equation (2), for f = 1, x1 and the class.
+    mixture = FourClusters()
+    X, y = mixture.sample(200_000, "train", 5)
+    w = mixture.joint_ratio(X, y)
+    for values, expected in ((1.0, 1.0), (X[:, 0], 2.5), (y == 1, 0.6)):
+        product = w * values
+        standard_error = product.std() / np.sqrt(len(w))
+        assert abs(product.mean() - expected) < 4 * standard_error
+
+
+def test_bayes_rule_reaches_the_accuracy_that_its_posterior_promises():
+    mixture = FourClusters()
+    X, y = mixture.sample(100_000, "test", 6)
+    right = mixture.bayes_predict(X) == y
+    promised = mixture.posterior(X).max(axis=1)
+    error = (right - promised).std() / np.sqrt(len(y))
+    assert abs(right.mean() - promised.mean()) < 4 * error
+
+
+def test_other_priors_can_be_given_and_wrong_ones_are_refused():
+    shifted = FourClusters(test_priors=(0.2, 0.8))
+    assert shifted.prior_ratio(1) == pytest.approx(0.4)
+    with pytest.raises(ValueError, match="test_priors must be positive"):
+        FourClusters(test_priors=(1.0, 0.0))
+    with pytest.raises(ValueError, match="train_mixing must be non-negative"):
+        FourClusters(train_mixing=((0.9, 0.2), (0.5, 0.5)))
+    with pytest.raises(ValueError, match="domain must be 'train' or 'test', got 'tset'"):
+        shifted.sample(3, "tset")
+    with pytest.raises(ValueError, match=r"X must have shape \(n, 2\)"):
+        shifted.density(np.zeros((3, 4)))
+    with pytest.raises(ValueError, match=r"y must hold the classes 1 and 2 only"):
+        shifted.class_ratio(np.zeros((2, 2)), [0, 1])
+    with pytest.raises(ValueError, match="same length, got 2 and 3"):
+        shifted.class_ratio(np.zeros((2, 2)), [1, 1, 2])
+    with pytest.raises(ValueError, match="n must be a non-negative integer, got -1"):
+        shifted.sample(-1)
+
+
+def test_samples_repeat_with_the_seed_and_are_independent_across_seeds():
+    mixture = FourClusters()
+    one, again = mixture.sample(2000, "train", 1)[0], mixture.sample(2000, "train", 1)[0]
+    other = mixture.sample(2000, "train", 2)[0]
+    assert np.array_equal(one, again)
+    # Correlation of independent samples of 2000 is within 4 / sqrt(2000).
+    assert abs(np.corrcoef(one[:, 0], other[:, 0])[0, 1]) < 0.09
+
+
+@pytest.mark.parametrize(
+    "state", [5, np.random.SeedSequence(5), [1, 2], np.random.SeedSequence(9).spawn(2)[1]]
+)
+def test_seeds_do_not_wear_out(state):
+    first = seed_sequence(state).spawn(2)[1].generate_state(4)
+    assert np.array_equal(first, seed_sequence(state).spawn(2)[1].generate_state(4))
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_generators_repeat_from_their_seed_and_move_on(make):
+    rng = make(4)
+    first, second = (seed_sequence(rng).generate_state(2).tolist() for _ in range(2))
+    assert first != second
+    assert seed_sequence(make(4)).generate_state(2).tolist() == first
+
+
+@pytest.mark.parametrize("state", ["seed", -1, 1.5, [1, -2]])
+def test_other_random_states_are_refused(state):
+    with pytest.raises(TypeError, match="random_state must be None, a non-negative integer"):
+        seed_sequence(state)

@@ -1,0 +1,412 @@
+"""What every ratio estimator promises: weights mean copies, warnings, scikit-learn's ways."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from ddr import KLIEP, KMM, ULSIF, KDERatio
+from ddr._checks import check_magnitude
+from ddr.ratio import DensityRatio, OverlapWarning, far_share, warn_of_overlap
+
+ULSIFS = [
+    ULSIF(clip=clip, selection=selection, n_centers=n_centers, random_state=0)
+    for clip in ("ratio", "coefficients")
+    for selection in ("loo", "kfold")
+    for n_centers in (15, 100)
+]
+KLIEPS = [KLIEP(n_centers=n_centers, n_folds=3, random_state=0) for n_centers in (15, 100)]
+EVERY = [*ULSIFS, *KLIEPS, KMM(), KDERatio(), KDERatio(sigma=0.5)]
+EACH = [ULSIF(random_state=0), KLIEP(n_folds=3, random_state=0), KMM(), KDERatio()]
+#: Fixed in all that a row could influence, so that each invariance is exact up to rounding.
+FIXED = [ULSIF(0.8, 0.1, clip="ratio"), ULSIF(0.8, 0.1, clip="coefficients"), KLIEP(0.8), KMM(0.8)]
+FIXED += [KDERatio(0.6), KDERatio()]
+PROPERTY = settings(deadline=None, derandomize=True, max_examples=8)
+
+
+def name(estimator):
+    return repr(estimator)
+
+
+each = pytest.mark.parametrize("ratio", EACH, ids=lambda r: type(r).__name__)
+
+
+def two_samples(n_train=40, n_test=30, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_train, d)), rng.normal(0.4, 0.8, size=(n_test, d)), rng
+
+
+def assert_same_fit(one, other, rtol=1e-9):
+    """The same parameters, centres, score surface, coefficients and weights."""
+    for attribute in ("sigma_", "lam_", "sigmas_", "lams_", "centers_"):
+        if hasattr(one, attribute):
+            assert_allclose(
+                getattr(one, attribute), getattr(other, attribute), rtol=1e-12, err_msg=attribute
+            )
+    for attribute in ("scores_", "weights_", "mean_weight_", "effective_sample_size_"):
+        if getattr(one, attribute, None) is not None:
+            assert_allclose(
+                getattr(one, attribute),
+                getattr(other, attribute),
+                rtol=rtol,
+                atol=1e-11,
+                err_msg=attribute,
+            )
+
+
+@pytest.mark.parametrize("ratio", EVERY, ids=name)
+def test_ones_are_the_plain_estimator(ratio):
+    X_train, X_test, _ = two_samples()
+    plain = clone(ratio).fit(X_train, X_test)
+    assert_same_fit(clone(ratio).fit(X_train, X_test, np.ones(30)), plain, rtol=0)
+
+
+@pytest.mark.parametrize("ratio", EVERY, ids=name)
+def test_zeros_and_ones_are_the_kept_rows(ratio):
+    X_train, X_test, rng = two_samples()
+    kept = rng.random(30) < 0.7
+    weighted = clone(ratio).fit(X_train, X_test, kept.astype(float))
+    assert_same_fit(weighted, clone(ratio).fit(X_train, X_test[kept]))
+
+
+@pytest.mark.parametrize("ratio", EVERY, ids=name)
+@pytest.mark.parametrize("layout", ["repeated", "appended"])
+def test_a_whole_weight_is_that_many_copies(ratio, layout):
+    X_train, X_test, rng = two_samples()
+    copies = rng.integers(0, 4, 30)
+    assert set(copies) == {0, 1, 2, 3}
+    weighted = clone(ratio).fit(X_train, X_test, copies.astype(float))
+    if layout == "repeated":
+        written_out = np.repeat(X_test, copies, axis=0)
+    else:
+        written_out = np.concatenate([X_test[copies > k] for k in range(3)])
+    assert_same_fit(weighted, clone(ratio).fit(X_train, written_out))
+
+
+@pytest.mark.parametrize("ratio", [r for r in FIXED if r.sigma is not None], ids=name)
+def test_only_the_proportions_of_the_weights_matter_once_parameters_are_fixed(ratio):
+    X_train, X_test, rng = two_samples()
+    weight = rng.random(30)
+    one = clone(ratio).fit(X_train, X_test, weight).weights_
+    assert_allclose(clone(ratio).fit(X_train, X_test, 7.3 * weight).weights_, one, atol=1e-7)
+
+
+@pytest.mark.parametrize("ratio", FIXED, ids=name)
+@PROPERTY
+@given(seed=st.integers(0, 2**31))
+def test_training_rows_may_be_permuted(ratio, seed):
+    X_train, X_test, rng = two_samples(25, 15, seed=seed)
+    order = rng.permutation(25)
+    weight = rng.random(15)
+    weights = clone(ratio).fit(X_train, X_test, weight).weights_
+    permuted = clone(ratio).fit(X_train[order], X_test, weight).weights_
+    assert_allclose(permuted, weights[order], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("ratio", FIXED, ids=name)
+@PROPERTY
+@given(seed=st.integers(0, 2**31))
+def test_test_rows_may_be_permuted_when_all_are_centers(ratio, seed):
+    X_train, X_test, rng = two_samples(25, 15, seed=seed)
+    order = rng.permutation(15)
+    weight = rng.random(15)
+    weights = clone(ratio).fit(X_train, X_test, weight).weights_
+    permuted = clone(ratio).fit(X_train, X_test[order], weight[order]).weights_
+    assert_allclose(permuted, weights, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("ratio", [ULSIF(random_state=0), KMM(), KDERatio()], ids=name)
+@PROPERTY
+@given(seed=st.integers(0, 2**31), exponent=st.integers(-20, 20), shift=st.floats(-50, 50))
+def test_units_and_origin_do_not_matter(ratio, seed, exponent, shift):
+    """Widths follow the data, so weights do not depend on how the data are measured."""
+    X_train, X_test, _ = two_samples(25, 15, seed=seed)
+    scale = 2.0**exponent
+    weights = clone(ratio).fit(X_train, X_test).weights_
+    moved = clone(ratio).fit(scale * (X_train + shift), scale * (X_test + shift))
+    assert_allclose(moved.weights_, weights, rtol=1e-5, atol=1e-6)
+
+
+@each
+@PROPERTY
+@given(
+    seed=st.integers(0, 2**31),
+    n_train=st.integers(2, 20),
+    n_test=st.integers(1, 12),
+    d=st.integers(1, 4),
+    shift=st.floats(0, 3),
+)
+def test_weights_are_finite_and_not_negative(ratio, seed, n_train, n_test, d, shift):
+    rng = np.random.default_rng(seed)
+    X_train = rng.integers(-3, 4, (n_train, d)).astype(float)  # with ties
+    X_test = rng.integers(-3, 4, (n_test, d)) + shift
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OverlapWarning)
+        fitted = clone(ratio).fit(X_train, X_test, rng.uniform(0.01, 2, n_test))
+    assert fitted.weights_.shape == (n_train,)
+    assert np.all(np.isfinite(fitted.weights_))
+    assert fitted.weights_.min() >= 0
+    if isinstance(ratio, KLIEP) and fitted.weights_.any():
+        assert_allclose(fitted.weights_.mean(), 1.0, rtol=1e-8)
+
+
+@each
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e-140, 1e-20, 1e20, 1e149])
+@pytest.mark.filterwarnings("error")
+def test_huge_and_tiny_scales_give_finite_weights(ratio, scale):
+    X_train, X_test, _ = two_samples()
+    weights = clone(ratio).fit(scale * X_train, scale * X_test).weights_
+    assert np.all(np.isfinite(weights))
+    assert weights.min() >= 0
+    if scale > 1e-150:
+        assert_allclose(weights, clone(ratio).fit(X_train, X_test).weights_, rtol=1e-3, atol=1e-5)
+
+
+@each
+def test_magnitudes_whose_squares_overflow_are_refused(ratio):
+    X_train, X_test, _ = two_samples()
+    sentence = r"must hold numbers of magnitude at most 1e\+150, got 1e\+160: rescale the data"
+    X_train[0, 0] = -1e160
+    with pytest.raises(ValueError, match="X_train " + sentence):
+        clone(ratio).fit(X_train, X_test)
+    X_train[0, 0], X_test[0, 0] = 0.0, 1e160
+    with pytest.raises(ValueError, match="X_test " + sentence):
+        clone(ratio).fit(X_train, X_test)
+
+
+def test_magnitudes_are_checked_at_new_rows_too():
+    X_train, X_test, _ = two_samples()
+    with pytest.raises(ValueError, match=r"X must hold numbers of magnitude at most 1e\+150"):
+        ULSIF().fit(X_train, X_test).predict([[1e200, 0.0]])
+    X = np.array([[1e150, -1e150]])
+    assert check_magnitude(X, "X") is X
+
+
+@each
+@pytest.mark.filterwarnings("error")
+def test_one_row_on_either_side_works(ratio):
+    X_train, X_test, _ = two_samples()
+    for train, test in [(X_train, X_test[:1]), (X_train[:1], X_test), (X_train[:1], X_train[:1])]:
+        weights = clone(ratio).fit(train, test).weights_
+        assert weights.shape == (len(train),)
+        assert np.all(np.isfinite(weights))
+        assert weights.min() >= 0
+
+
+@each
+@pytest.mark.filterwarnings("error")
+def test_constant_columns_and_duplicated_rows_work(ratio):
+    X_train, X_test, _ = two_samples()
+    plain = clone(ratio).fit(X_train, X_test).weights_
+    padded = clone(ratio).fit(np.c_[X_train, np.ones(40)], np.c_[X_test, np.ones(30)]).weights_
+    if not isinstance(ratio, KDERatio):  # whose bandwidth averages over the columns
+        assert_allclose(padded, plain, rtol=1e-6, atol=1e-7)
+    assert np.all(np.isfinite(padded))
+    same = clone(ratio).fit(np.ones((8, 2)), np.ones((5, 2))).weights_
+    assert_allclose(same, same[0], rtol=1e-6)
+    assert np.all(np.isfinite(same))
+    doubled = clone(ratio).fit(np.repeat(X_train, 2, axis=0), np.repeat(X_test, 3, axis=0)).weights_
+    assert np.all(np.isfinite(doubled))
+    assert_allclose(doubled[::2], doubled[1::2], rtol=1e-4, atol=1e-6)
+
+
+@each
+def test_overlap_warning_when_the_test_sample_lies_elsewhere(ratio):
+    X_train, X_test, _ = two_samples()
+    with pytest.warns(OverlapWarning, match="training and test samples hardly overlap") as caught:
+        clone(ratio).fit(X_train, X_test + 1000.0)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__  # points at the caller's line
+
+
+@each
+@pytest.mark.parametrize("d", [1, 5])
+def test_no_overlap_warning_for_samples_that_overlap(ratio, d):
+    X_train, X_test, _ = two_samples(100, 80, d)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(ratio).fit(X_train, X_test)
+        clone(ratio).fit(X_train[:2], X_test)
+
+
+def test_overlap_warning_when_few_rows_carry_the_weight():
+    X_train = np.r_[np.zeros((300, 1)), [[8.0]]]
+    X_test = np.full((50, 1), 8.0)
+    message = r"the weights rest on 1\.0 of 301 training rows \(effective sample size\)"
+    with pytest.warns(OverlapWarning, match=message):
+        ULSIF(1.0, 0.1).fit(X_train, X_test)
+
+
+@pytest.mark.parametrize(("carriers", "warned"), [(9, True), (11, False)])
+def test_weights_on_less_than_one_row_in_a_hundred_are_too_few(carriers, warned):
+    X = np.linspace(0, 1, 1000)[:, None]
+    weights = (np.arange(1000) < carriers).astype(float)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_overlap(X, X, weights)
+    assert [w.category for w in caught] == [OverlapWarning] * warned
+
+
+def test_overlap_looks_only_at_test_rows_that_count():
+    X_train, X_test, _ = two_samples()
+    both = np.r_[X_test, X_test + 1000.0]
+    weight = np.repeat([1.0, 0.0], 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KMM(1.0).fit(X_train, both, weight)
+    with pytest.warns(OverlapWarning, match="100% of the test rows lie far from every training"):
+        KMM(1.0).fit(X_train, both, 1.0 - weight)
+
+
+def test_far_share_by_hand():
+    X_train = np.array([[0.0], [2.0], [4.0]])  # median distance 2, so far is beyond 6
+    X_test = np.array([[9.9], [10.1], [-5.9], [-6.1], [1.0]])
+    assert far_share(X_train, X_test) == 0.4
+    assert far_share(np.ones((3, 2)), np.full((4, 2), 50.0)) == 0.0
+
+
+def test_far_share_of_many_rows_uses_every_training_row():
+    X_train = np.r_[np.linspace(0, 1, 2000), 50.0][:, None]
+    X_test = np.r_[np.full(500, 50.0), np.full(500, 90.0)][:, None]
+    assert far_share(X_train, X_test) == 0.5
+
+
+@each
+def test_diagnostics(ratio):
+    X_train, X_test, _ = two_samples()
+    fitted = clone(ratio).fit(X_train, X_test)
+    w = fitted.weights_
+    assert_allclose(fitted.mean_weight_, w.mean())
+    assert_allclose(fitted.effective_sample_size_, w.sum() ** 2 / (w**2).sum())
+
+
+@each
+def test_predict_at_the_training_rows_is_the_weights(ratio):
+    X_train, X_test, _ = two_samples()
+    fitted = clone(ratio).fit(X_train, X_test)
+    if isinstance(ratio, KMM):
+        with pytest.raises(NotImplementedError, match="KMM weights only the training rows"):
+            fitted.predict(X_train)
+        return
+    assert_allclose(fitted.predict(X_train), fitted.weights_, rtol=1e-12)
+    assert_allclose(fitted.predict(X_train[:3]), fitted.weights_[:3], rtol=1e-9, atol=1e-12)
+    with pytest.raises(ValueError, match="X has 1 features"):
+        fitted.predict([[0.0]])
+
+
+@each
+def test_unfitted_is_said(ratio):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        clone(ratio).predict([[0.0]])
+
+
+@each
+def test_matcher_of_each_estimator_is_its_fit(ratio):
+    X_train, X_test, rng = two_samples()
+    match = clone(ratio).matcher(X_train, X_test)
+    weight = rng.random(30)
+    expected = clone(ratio).fit(X_train, X_test, weight).weights_
+    assert_allclose(match(weight), expected, rtol=1e-7, atol=1e-8)
+    assert not hasattr(ratio, "weights_")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OverlapWarning)  # a matcher leaves warnings to its caller
+        clone(ratio).matcher(X_train, X_test + 1000.0)(weight)
+
+
+@each
+def test_clone_pickle_pandas_and_lists(ratio):
+    X_train, X_test, _ = two_samples()
+    weights = clone(ratio).fit(X_train, X_test).weights_
+    columns = ["a", "b"]
+    framed = clone(ratio).fit(
+        pd.DataFrame(X_train, columns=columns), pd.DataFrame(X_test, columns=columns)
+    )
+    assert_allclose(framed.weights_, weights, rtol=1e-9)  # memory order alone moves the last digit
+    assert framed.feature_names_in_.tolist() == columns
+    assert framed.n_features_in_ == 2
+    listed = clone(ratio).fit(X_train.tolist(), X_test.tolist())
+    assert_allclose(listed.weights_, weights, rtol=1e-9)
+    restored = pickle.loads(pickle.dumps(framed))
+    assert_array_equal(restored.weights_, framed.weights_)
+    if not isinstance(ratio, KMM):
+        rows = pd.DataFrame(X_test, columns=columns)
+        assert_array_equal(restored.predict(rows), framed.predict(rows))
+    assert clone(ratio).get_params() == ratio.get_params()
+    swapped = pd.DataFrame(X_test, columns=["b", "a"])
+    with pytest.raises(ValueError, match="feature names should match"):
+        clone(ratio).fit(pd.DataFrame(X_train, columns=columns), swapped)
+
+
+@each
+def test_bad_samples_get_one_clear_sentence(ratio):
+    X_train, X_test, _ = two_samples()
+    for bad, message in [
+        ((csr_array(X_train), X_test), "Sparse data was passed for X_train, but dense data is req"),
+        ((X_train, csr_array(X_test)), "Sparse data was passed for X_test, but dense data is requ"),
+        ((X_train, X_test[:, :1]), "X_test has 1 features, but .* is expecting 2 features"),
+        ((X_train, X_test[:0]), "Found array with 0 sample"),
+        ((X_train * np.nan, X_test), "Input X_train contains NaN"),
+        ((X_train, X_test * np.nan), "Input X_test contains NaN"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            clone(ratio).fit(*bad)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(29), r"test_weight must have one entry for each of the 30 rows of X_test, got sh"),
+        (np.ones((30, 1)), r"got shape \(30, 1\)"),
+        (np.r_[-0.5, np.ones(29)], "test_weight must be finite and non-negative, got -0.5"),
+        (np.r_[np.inf, np.ones(29)], "test_weight must be finite and non-negative, got inf"),
+        (np.r_[np.nan, np.ones(29)], "test_weight must be finite and non-negative, got nan"),
+        (np.full(30, 1e200), r"test_weight must be at most 1e\+150, got 1e\+200"),
+        (["all"] * 30, r"test_weight must hold numbers, got \['all', 'all', "),
+        (np.zeros(30), "test_weight must have a positive entry, got only zeros"),
+    ],
+)
+@each
+def test_bad_weights_get_one_clear_sentence(ratio, weight, message):
+    X_train, X_test, _ = two_samples()
+    with pytest.raises(ValueError, match=message):
+        clone(ratio).fit(X_train, X_test, weight)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("ratio", "sentence"),
+    [
+        (KDERatio(1e-300), "sigma must be larger, got 1e-300: the weights of KDERatio are not f"),
+        (
+            ULSIF([1e5, 1e9], [1e-300, 1e-320]),
+            r"lam must be larger, got \[1e-300, 1e-320\]: the weights of ULSIF are not finite",
+        ),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_parameters_that_leave_no_number_are_named(ratio, sentence):
+    X_train, X_test, _ = two_samples()
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        ratio.fit(X_train, X_test)
+
+
+def test_a_new_method_needs_only_fit_and_predict():
+    class NoShift(DensityRatio):
+        def _fit(self, X_train, X_test, test_weight):
+            self.weights_ = np.ones(len(X_train))
+
+        def _predict(self, X):
+            return np.ones(len(X))
+
+    X_train, X_test, _ = two_samples()
+    fitted = NoShift().fit(X_train, X_test)
+    assert fitted.effective_sample_size_ == 40.0
+    assert_array_equal(fitted.predict(X_test), np.ones(30))

@@ -1,0 +1,460 @@
+"""The shifts do what they state: probabilities, importances, resizing, seeds, sealed labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from PIL import Image
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from ddr import shifts
+from ddr.datasets import FourClusters, load
+from ddr.digits import resize_images, resize_matrix
+from ddr.shifts import (
+    accuracy_gap,
+    biased_sampling,
+    cross_dataset,
+    scale_to_unit_box,
+    selection_probability,
+)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) * [1, 10, 0.1]
+    return X, (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+
+
+# Scaling
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(float, (7, 3), elements=st.floats(-1e6, 1e6)))
+def test_scaling_fills_the_unit_box_and_survives_constant_columns(X):
+    scaled = scale_to_unit_box(X)
+    constant = X.min(axis=0) == X.max(axis=0)
+    assert np.isfinite(scaled).all()
+    assert (scaled[:, constant] == 0).all()
+    assert (scaled[:, ~constant].min(axis=0, initial=-1) == -1).all()
+    assert (scaled[:, ~constant].max(axis=0, initial=1) == 1).all()
+    np.testing.assert_allclose(scale_to_unit_box(scaled), scaled, atol=1e-12)
+
+
+def test_scaling_keeps_ionospheres_constant_column_at_zero():
+    scaled = scale_to_unit_box(load("Ionosphere").X)
+    assert (scaled[:, 1] == 0).all()
+    assert (np.delete(scaled, 1, axis=1).max(axis=0) == 1).all()
+
+
+def test_scaling_refuses_missing_values():
+    with pytest.raises(ValueError, match="X contains NaN"):
+        scale_to_unit_box([[1.0, np.nan], [2.0, 3.0]])
+
+
+# Biased sampling
+
+
+def test_selection_probability_is_the_papers_formula(table):
+    X, _ = table
+    omega = np.array([0.3, -0.8, 0.5])
+    projection = (X - X.mean(axis=0)) @ omega
+    v = 4 * projection / np.sqrt(((projection - projection.mean()) ** 2).mean())
+    expected = np.exp(v) / (1 + np.exp(v))
+    np.testing.assert_allclose(selection_probability(X, omega), expected, rtol=1e-10)
+    np.testing.assert_allclose(selection_probability(X, 7 * omega), expected, rtol=1e-10)
+    np.testing.assert_allclose(selection_probability(X[:5], omega, reference=X), expected[:5])
+    assert (selection_probability(X, omega, strength=0) == 0.5).all()
+
+
+def test_selection_probability_refuses_what_it_cannot_use(table):
+    X, _ = table
+    with pytest.raises(ValueError, match="omega must have one entry per column"):
+        selection_probability(X, [1.0, 2.0])
+    with pytest.raises(ValueError, match="strength must be a finite number, got inf"):
+        selection_probability(X, [1.0, 2.0, 3.0], strength=np.inf)
+    with pytest.raises(ValueError, match="all rows have the same projection"):
+        selection_probability(np.ones((5, 3)) * 0.1, [0.3, 0.7, 0.9])
+
+
+def test_rows_are_kept_as_often_as_their_probability_says(table):
+    X, y = table
+    omega_seed = np.random.SeedSequence(3)
+    pool = shifts._Pool(X, y, np.arange(len(y)), 4.0, 1)
+    probability = selection_probability(X, [0.4, 0.02, -0.9])
+    draws = 2000
+    kept = np.zeros(len(y))
+    for seed in omega_seed.spawn(draws):
+        kept[pool.with_probability(probability, seed)] += 1
+    spread = np.sqrt(draws * probability * (1 - probability))
+    certain = draws * probability * (1 - probability) < 5
+    scores = (kept - draws * probability)[~certain] / spread[~certain]
+    assert np.abs(scores).max() < 5
+    assert stats.kstest(scores, "norm").pvalue > 1e-3
+    # Rows that are all but certain are counted together: there the normal limit does not hold.
+    total, variance = (kept - draws * probability)[certain].sum(), (spread[certain] ** 2).sum()
+    assert abs(total) < 5 * np.sqrt(variance) + 5
+
+
+def test_problem_is_made_as_stated(table):
+    X, y = table
+    problem = biased_sampling(X, y, choose="none", random_state=1)
+    info, scaled = problem.info, scale_to_unit_box(X)
+    assert len(problem.y_test) == 200
+    assert not set(info["test_rows"]) & set(info["pool_rows"])
+    assert set(info["train_rows"]) <= set(info["pool_rows"])
+    assert len(info["test_rows"]) + len(info["pool_rows"]) == len(y)
+    assert np.array_equal(problem.X_train, scaled[info["train_rows"]])
+    assert np.array_equal(problem.y_test, y[info["test_rows"]])
+    assert (np.abs(info["omega"]) <= 1).all()
+    probability = selection_probability(scaled, info["omega"])
+    np.testing.assert_allclose(problem.importance, 1 / probability[info["train_rows"]])
+    np.testing.assert_allclose(info["probability"], probability[info["pool_rows"]])
+
+
+def test_ideal_weights_undo_the_bias(table):
+    # Sum of importances estimates the size of the pool (Horvitz and Thompson).
+    X, y = table
+    ratios, plain = [], []
+    for seed in range(200):
+        problem = biased_sampling(X, y, choose="none", strength=1.0, random_state=seed)
+        ratios.append(problem.importance.sum() / len(problem.info["pool_rows"]))
+        plain.append(len(problem.y_train) / len(problem.info["pool_rows"]))
+    assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(200)
+    assert np.mean(plain) < 0.6
+
+
+def test_the_test_half_is_uniform(table):
+    X, y = table
+    counts = np.zeros(len(y))
+    for seed in range(400):
+        counts[biased_sampling(X, y, choose="none", random_state=seed).info["test_rows"]] += 1
+    scores = (counts - 200) / np.sqrt(400 * 0.25)
+    assert np.abs(scores).max() < 4.6
+    assert stats.kstest(scores, "norm").pvalue > 1e-3
+
+
+def test_omegas_are_uniform_in_the_box(table):
+    X, y = table
+    omegas = [
+        biased_sampling(X, y, choose="none", random_state=s).info["omega"] for s in range(300)
+    ]
+    assert stats.kstest(np.ravel(omegas), stats.uniform(-1, 2).cdf).pvalue > 1e-3
+    assert np.abs(np.corrcoef(np.transpose(omegas))[0, 1:]).max() < 4 / np.sqrt(300)
+
+
+def test_the_largest_gap_wins_and_sees_the_ideal_weights(table):
+    X, y = table
+    calls = []
+
+    def gap(X_train, y_train, importance, X_test, y_test):
+        assert len(X_train) == len(y_train) == len(importance)
+        assert len(X_test) == len(y_test) == 200
+        calls.append((X_train, importance))
+        return [0.1, 0.4, -0.2, 0.3][len(calls) - 1]
+
+    problem = biased_sampling(X, y, n_omegas=4, gap=gap, random_state=2)
+    assert problem.info["chosen"] == 1
+    assert problem.info["gaps"] == [0.1, 0.4, -0.2, 0.3]
+    assert np.array_equal(problem.X_train, calls[1][0])
+    assert np.array_equal(problem.importance, calls[1][1])
+
+
+def test_redrawing_keeps_omega_and_test_set_but_not_the_training_set(table):
+    X, y = table
+    plain = biased_sampling(X, y, gap=lambda a, *r: len(a), random_state=8)
+    again = biased_sampling(X, y, gap=lambda a, *r: len(a), redraw=True, random_state=8)
+    assert np.array_equal(plain.info["omega"], again.info["omega"])
+    assert np.array_equal(plain.X_test, again.X_test)
+    assert not np.array_equal(plain.info["train_rows"], again.info["train_rows"])
+    probability = selection_probability(scale_to_unit_box(X), again.info["omega"])
+    np.testing.assert_allclose(again.importance, 1 / probability[again.info["train_rows"]])
+
+
+def test_redrawing_removes_the_luck_of_the_winner(table):
+    # Choosing the largest training set picks lucky draws; a redrawn one is as large as expected.
+    X, y = table
+    lucky, fresh = [], []
+    for seed in range(60):
+        for sizes, redraw in ((lucky, False), (fresh, True)):
+            problem = biased_sampling(
+                X, y, gap=lambda a, *rest: len(a), redraw=redraw, random_state=seed
+            )
+            sizes.append(len(problem.y_train) - problem.info["probability"].sum())
+    assert np.mean(lucky) > 4 * np.std(lucky) / np.sqrt(60)
+    assert abs(np.mean(fresh)) < 4 * np.std(fresh) / np.sqrt(60)
+
+
+def test_one_seed_shares_its_test_set_between_protocols(table):
+    X, y = table
+    none = biased_sampling(X, y, choose="none", random_state=4)
+    few = biased_sampling(X, y, n_omegas=2, gap=lambda *a: 0.0, random_state=4)
+    many = biased_sampling(X, y, n_omegas=9, gap=lambda *a: 0.0, random_state=4)
+    for problem in (few, many):
+        assert np.array_equal(problem.info["test_rows"], none.info["test_rows"])
+        assert np.array_equal(problem.info["omega"], none.info["omega"])
+        assert np.array_equal(problem.info["train_rows"], none.info["train_rows"])
+
+
+def test_test_labels_are_sealed_without_selection(table):
+    X, y = table
+    before = biased_sampling(X, y, choose="none", redraw=True, random_state=6)
+    shuffled = y.copy()
+    rows = before.info["test_rows"]
+    shuffled[rows] = np.random.default_rng(0).permutation(y[rows])
+    after = biased_sampling(X, shuffled, choose="none", redraw=True, random_state=6)
+    assert not np.array_equal(before.y_test, after.y_test)
+    for part in ("X_train", "y_train", "X_test", "importance"):
+        assert np.array_equal(getattr(before, part), getattr(after, part))
+
+
+def test_biased_sampling_repeats_with_its_seed_and_differs_across_seeds(table):
+    X, y = table
+    seed = np.random.SeedSequence(12)
+    one, again = (biased_sampling(X, y, choose="none", random_state=seed) for _ in range(2))
+    other = biased_sampling(X, y, choose="none", random_state=np.random.SeedSequence(13))
+    assert np.array_equal(one.X_train, again.X_train)
+    assert not np.array_equal(one.info["test_rows"], other.info["test_rows"])
+    # Two independent halves of 400 share 100 rows, give or take five standard deviations.
+    assert abs(len(np.intersect1d(one.info["test_rows"], other.info["test_rows"])) - 100) < 25
+
+
+def test_draws_without_enough_of_a_class_are_drawn_again():
+    # One class lies at one end: about half of the directions leave it out of the training set.
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.normal(0, 0.1, (150, 1)), rng.normal(5, 0.1, (50, 1))])
+    y = np.repeat(["rest", "end"], [150, 50])
+    for seed in range(40):
+        problem = biased_sampling(X, y, choose="none", random_state=seed)
+        assert min((problem.y_train == label).sum() for label in ("rest", "end")) >= 5
+    with pytest.raises(ValueError, match="never gave 30 training rows of every class"):
+        biased_sampling(X, y, choose="none", min_per_class=30, random_state=0)
+
+
+def test_data_frames_give_the_same_problem_as_arrays():
+    ionosphere = load("Ionosphere")
+    frame = pd.DataFrame(ionosphere.X, columns=list(ionosphere.feature_names))
+    labels = pd.Series(np.where(ionosphere.y == 1, "good", "bad"))
+    from_frame = biased_sampling(frame, labels, choose="none", random_state=0)
+    from_array = biased_sampling(ionosphere.X, ionosphere.y, choose="none", random_state=0)
+    assert np.array_equal(from_frame.X_train, from_array.X_train)
+    assert np.array_equal(from_frame.y_train == "good", from_array.y_train == 1)
+    assert np.array_equal(scale_to_unit_box(frame), scale_to_unit_box(ionosphere.X))
+
+
+def test_accuracy_gap_is_the_difference_of_two_accuracies(table):
+    X, y = table
+    train, test, weights = slice(0, 150), slice(150, 400), np.exp(X[:150, 0])
+    shares = []
+    for options in ({"sample_weight": weights}, {}):
+        model = LogisticRegression(C=0.1).fit(X[train], y[train], **options)
+        shares.append(np.mean(model.predict(X[test]) == y[test]))
+    learner = LogisticRegression(C=0.1)
+    gap = accuracy_gap(learner)(X[train], y[train], weights, X[test], y[test])
+    assert gap == pytest.approx(shares[0] - shares[1])
+    assert gap != 0
+    assert not hasattr(learner, "coef_")  # only clones are fitted
+
+
+def test_a_data_frame_goes_through_the_papers_rule(table):
+    frame = pd.DataFrame(table[0], columns=["a", "b", "c"])
+    labels = pd.Series(np.where(table[1] == 1, "yes", "no"))
+    problem = biased_sampling(frame, labels, gap=accuracy_gap(GaussianNB()), random_state=0)
+    assert problem.info["chosen"] == np.argmax(problem.info["gaps"])
+    assert len(problem.info["gaps"]) == 10
+    assert max(problem.info["gaps"]) > min(problem.info["gaps"])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "said"),
+    [
+        (GaussianNB, "estimator must be a scikit-learn classifier such as GaussianNB"),
+        (None, "estimator must be a scikit-learn classifier .* got None"),
+        (KNeighborsClassifier(), "must accept sample_weight in fit, got KNeighborsClassifier"),
+    ],
+)
+def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
+    with pytest.raises(TypeError, match=said):
+        accuracy_gap(estimator)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"choose": "best"}, "choose must be 'max_gap' or 'none', got 'best'"),
+        ({"choose": "max_gap"}, "gap must be a callable when choose='max_gap', got None"),
+        ({"choose": "max_gap", "gap": lambda *a: np.nan}, "gap must return a finite number"),
+        ({"n_omegas": 0}, "n_omegas must be a positive integer, got 0"),
+        ({"test_fraction": 1.0}, "test_fraction must be between 0 and 1, got 1.0"),
+        ({"test_fraction": 1e-6}, "test_fraction must leave rows on both sides"),
+        ({"min_per_class": 0}, "min_per_class must be at least 1, got 0"),
+        ({"min_per_class": np.nan}, "min_per_class must be at least 1, got nan"),
+        ({"strength": np.nan}, "strength must be a finite number, got nan"),
+        ({"strength": "4"}, "strength must be a finite number, got '4'"),
+        ({"choose": "max_gap"}, r"ddr\.shifts\.accuracy_gap\(classifier\) makes one"),
+        ({"y": [np.nan, *[0.0, 1.0] * 199, 1.0]}, "a label for each row, got 1 missing"),
+        ({"y": [None, pd.NA, *["a", "b"] * 199]}, "a label for each row, got 2 missing"),
+        ({"y": np.arange(400) / 7}, "y must hold class labels of one type"),
+        ({"y": np.array(["a", 1] * 200, dtype=object)}, "y must hold class labels of one type"),
+        ({"scaling": "unit"}, "scaling must be 'feature' or 'none', got 'unit'"),
+        ({"y": np.ones(400)}, "y must have at least two classes, got one"),
+        ({"y": np.ones(7)}, "inconsistent numbers of samples"),
+    ],
+)
+def test_biased_sampling_refuses_nonsense(table, changes, said):
+    arguments = {"X": table[0], "y": table[1], "choose": "none", "random_state": 0} | changes
+    with pytest.raises(ValueError, match=said):
+        biased_sampling(**arguments)
+
+
+# Cross-dataset pairs
+
+
+@pytest.mark.parametrize(
+    ("method", "filter_"),
+    [("bicubic", Image.Resampling.BICUBIC), ("bilinear", Image.Resampling.BILINEAR)],
+)
+def test_resizing_equals_pillows(method, filter_):
+    X = load("MNIST").X[:40]
+    by_pillow = [
+        np.asarray(Image.fromarray(x.reshape(28, 28).astype(np.float32)).resize((16, 16), filter_))
+        for x in X
+    ]
+    ours = resize_images(X, 16, method)
+    np.testing.assert_allclose(ours, np.reshape(by_pillow, (40, 256)), atol=1e-3)
+
+
+def test_cropping_equals_pillows_resize_of_the_crop():
+    X = load("MNIST").X[:40]
+    by_pillow = [
+        np.asarray(
+            Image.fromarray(x.reshape(28, 28)[4:24, 4:24].astype(np.float32)).resize(
+                (16, 16), Image.Resampling.BICUBIC
+            )
+        )
+        for x in X
+    ]
+    ours = resize_images(X, 16, "crop")
+    np.testing.assert_allclose(ours, np.reshape(by_pillow, (40, 256)), atol=1e-3)
+
+
+def test_area_is_the_mean_of_what_each_pixel_covers():
+    x = load("MNIST").X[0].reshape(28, 28).astype(float)
+    # Repeat each pixel 4 x 4 times: 112 = 16 blocks of 7, so that block means need no fractions.
+    fine = np.kron(x, np.ones((4, 4))).reshape(16, 7, 16, 7)
+    by_blocks = fine.mean(axis=(1, 3))
+    np.testing.assert_allclose(resize_images(x.reshape(1, -1), 16, "area")[0], by_blocks.ravel())
+
+
+@pytest.mark.parametrize("method", ["bicubic", "bilinear", "area", "crop"])
+def test_resizing_keeps_a_flat_image_flat_and_symmetry(method):
+    operator = resize_matrix(28, 16, method)
+    np.testing.assert_allclose(operator.sum(axis=1), 1)
+    np.testing.assert_allclose(operator, operator[::-1, ::-1], atol=1e-12)
+
+
+def test_resizing_refuses_nonsense():
+    with pytest.raises(ValueError, match=r"resize must be one of bicubic, .* got 'nearest'"):
+        resize_matrix(28, 16, "nearest")
+    with pytest.raises(ValueError, match="n_out must be from 1 to n_in = 16, got 28"):
+        resize_matrix(16, 28)
+    with pytest.raises(ValueError, match="n_out must be at most 20 when cropping 28, got 24"):
+        resize_matrix(28, 24, "crop")
+    with pytest.raises(ValueError, match="square number of columns, got 10"):
+        resize_images(np.zeros((2, 10)))
+
+
+@pytest.mark.parametrize("direction", shifts.DIRECTIONS)
+def test_cross_dataset_takes_the_stated_rows(direction):
+    problem = cross_dataset((3, 8), direction, random_state=0)
+    for side, name in zip(("train", "test"), direction.split(" to "), strict=True):
+        labels, rows = load(name).y, problem.info[f"{side}_rows"]
+        X, y = getattr(problem, f"X_{side}"), getattr(problem, f"y_{side}")
+        assert np.array_equal(y, np.where(labels[rows] == 3, -1, 1))
+        assert len(rows) == round(0.9 * np.isin(labels, (3, 8)).sum())
+        assert len(np.unique(rows)) == len(rows)
+        assert X.shape == (len(rows), 256)
+        assert X.min() >= -1
+        assert X.max() <= 1
+    usps = "train" if direction.startswith("USPS") else "test"
+    rows = problem.info[f"{usps}_rows"]
+    assert np.array_equal(getattr(problem, f"X_{usps}"), load("USPS").X[rows].astype(float))
+    assert problem.importance is None
+
+
+def test_cross_dataset_repeats_with_its_seed_and_can_be_capped():
+    one, again, other = (
+        cross_dataset((5, 6), max_samples=200, random_state=seed) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one.X_train, again.X_train)
+    assert len(one.y_train) == len(one.y_test) == 200
+    assert not np.array_equal(one.info["train_rows"], other.info["train_rows"])
+    # Drawing 200 of 1550 twice shares about 26 rows, with a standard deviation below 5.
+    assert len(np.intersect1d(one.info["train_rows"], other.info["train_rows"])) < 52
+
+
+def test_scalings_reach_the_stated_ranges():
+    for name in ("USPS", "MNIST"):
+        by_feature = shifts.digit_images(name, "area", "feature")[0]
+        varying = by_feature.any(axis=0)
+        assert (by_feature[:, varying].max(axis=0) == 1).all()
+        assert (by_feature[:, varying].min(axis=0) == -1).all()
+        by_sample = shifts.digit_images(name, "area", "sample")[0]
+        assert (by_sample.max(axis=1) == 1).all()
+        assert (by_sample.min(axis=1) == -1).all()
+    both = [shifts.digit_images(name, "area", "joint")[0] for name in ("USPS", "MNIST")]
+    assert (np.vstack(both).max(axis=0) == 1).all()
+    assert (np.vstack(both).min(axis=0) == -1).all()
+
+
+def test_resized_digits_are_computed_once():
+    first, again = (shifts.digit_images("MNIST")[0] for _ in range(2))
+    assert first is again
+    assert not first.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"digits": (5, 5)}, r"digits must be two different digits from 0 to 9, got \(5, 5\)"),
+        ({"digits": 5}, "digits must be two digits such as"),
+        ({"direction": "USPS"}, "direction must be one of USPS to MNIST, MNIST to USPS"),
+        ({"resize": "nearest"}, "resize must be one of"),
+        ({"scaling": "none"}, "scaling must be one of global, feature, joint, sample"),
+        ({"fraction": 0}, r"fraction must be in \(0, 1\], got 0"),
+        ({"max_samples": 1}, "max_samples must be None or at least 2, got 1"),
+        ({"fraction": 1e-4}, "fraction must leave both digits"),
+    ],
+)
+def test_cross_dataset_refuses_nonsense(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        cross_dataset(**{"digits": (5, 6), "random_state": 0} | arguments)
+
+
+# The mixture as a problem
+
+
+def test_mixture_shift_has_the_true_joint_ratio():
+    problem = shifts.mixture_shift(300, 100, random_state=0)
+    expected = FourClusters().joint_ratio(problem.X_train, problem.y_train)
+    assert np.array_equal(problem.importance, expected)
+    assert problem.X_test.shape == (100, 2)
+    again = shifts.mixture_shift(300, 100, random_state=0)
+    assert np.array_equal(problem.X_test, again.X_test)
+
+
+def test_the_test_set_does_not_depend_on_the_size_of_the_training_set():
+    small, large = (shifts.mixture_shift(n, 100, random_state=0) for n in (100, 1000))
+    assert np.array_equal(small.X_test, large.X_test)
+
+
+@pytest.mark.parametrize("sizes", [(0,), (2.5,), (100, 0)])
+def test_mixture_shift_refuses_empty_samples(sizes):
+    name = "n_train" if len(sizes) == 1 else "n_test"
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got"):
+        shifts.mixture_shift(*sizes, random_state=0)

@@ -1,0 +1,417 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from scipy.stats import norm
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ddr._checks import check_weights
+from ddr.validation import (
+    IWSearchCV,
+    first_best,
+    importance_weighted_score,
+    posterior_loss,
+    stratified_folds,
+    weight_parameter,
+    weighted_splits,
+)
+
+LOSSES = ["zero_one", "log", "squared"]
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = np.array(["no", "maybe", "yes"])[np.digitize(X[:, 0] + rng.normal(size=90), [-0.7, 0.7])]
+    return X, y, rng.gamma(1.0, size=90)
+
+
+def loop_risk(make_model, X, y, weight, splits, loss, fit_weight):
+    """The definition, written out row by row."""
+    total = mass = 0.0
+    for train, test in splits:
+        model = make_model().fit(X[train], y[train], sample_weight=fit_weight[train])
+        for i in test:
+            p = dict(zip(model.classes_, model.predict_proba(X[[i]])[0], strict=True))
+            if loss == "zero_one":
+                value = float(max(p, key=p.get) != y[i])
+            elif loss == "log":
+                value = -np.log(max(p.get(y[i], 0.0), np.finfo(float).eps))
+            else:
+                value = sum((p.get(c, 0.0) - (c == y[i])) ** 2 for c in np.unique(y))
+            total += weight[i] * value
+            mass += weight[i]
+    return total / mass
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weighted_fit", [True, False])
+def test_score_is_the_written_out_sum(data, loss, weighted_fit):
+    X, y, weight = data
+    splits = stratified_folds(y, 4, random_state=1)
+    ours = importance_weighted_score(
+        GaussianNB(), X, y, weight, cv=4, loss=loss, weighted_fit=weighted_fit, random_state=1
+    )
+    fit_weight = weight if weighted_fit else np.ones(len(y))
+    assert ours == pytest.approx(
+        loop_risk(GaussianNB, X, y, weight, splits, loss, fit_weight), rel=1e-12
+    )
+
+
+def test_a_fold_without_a_class_gives_that_class_no_probability(data):
+    X, y, weight = data
+    y = np.where(np.arange(len(y)) == 7, "once", y)
+    splits = stratified_folds(y, 3, random_state=0)
+    assert any("once" not in y[train] for train, _ in splits)
+    for loss in LOSSES:
+        ours = importance_weighted_score(GaussianNB(), X, y, weight, splits, loss)
+        assert ours == pytest.approx(loop_risk(GaussianNB, X, y, weight, splits, loss, weight))
+
+
+def test_a_training_fold_of_one_class_predicts_that_class():
+    X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 0, 0, 1])
+    splits = [(np.arange(5), np.array([5])), (np.array([0, 5]), np.arange(1, 5))]
+    model = LogisticRegression(C=100.0)
+    weight = np.array([1.0, 1, 1, 1, 1, 3])
+    second = model.fit(X[[0, 5]], [0, 1]).predict(X[1:5]).sum()
+    assert importance_weighted_score(model, X, y, weight, splits) == (3 + second) / 7
+    log = importance_weighted_score(model, X, y, weight, splits[:1], "log")
+    assert log == pytest.approx(-np.log(np.finfo(float).eps))
+
+
+def test_weights_of_the_score_estimate_the_risk_on_the_test_distribution():
+    """Monte Carlo over training sets, with the true ratio of two Gaussians as weights."""
+    rng = np.random.default_rng(0)
+    train, test = norm(0, 1), norm(0.1, 0.4)  # test rows lie where the classes overlap
+
+    def label(x):
+        return (rng.random(len(x)) < 1 / (1 + np.exp(-4 * x))).astype(int)
+
+    x_test = test.rvs(2000, random_state=1)
+    X_test, y_test = x_test[:, None], label(x_test)
+    weighted, plain, truth = [], [], []
+    for _ in range(60):
+        x = rng.normal(size=120)
+        X, y, ratio = x[:, None], label(x), test.pdf(x) / train.pdf(x)
+        folds = stratified_folds(y, 2, rng.integers(1 << 30))
+        for weight, out in [(ratio, weighted), (None, plain)]:
+            out.append(
+                importance_weighted_score(
+                    GaussianNB(), X, y, weight, folds, "squared", weighted_fit=False
+                )
+            )
+        for fold, _ in folds:
+            posterior = GaussianNB().fit(X[fold], y[fold]).predict_proba(X_test)
+            truth.append(2 * np.mean((posterior[:, 1] - y_test) ** 2))
+    error = np.std(weighted) / np.sqrt(len(weighted))
+    assert abs(np.mean(weighted) - np.mean(truth)) < 4 * error
+    assert np.mean(truth) - np.mean(plain) > 10 * error
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 1000), st.floats(1e-6, 1e6), st.sampled_from(LOSSES))
+def test_scale_of_the_weights_and_names_of_the_classes_do_not_matter(seed, scale, loss):
+    rng = np.random.default_rng(seed)
+    X, y, weight = rng.normal(size=(30, 2)), rng.integers(0, 3, 30), rng.random(30) + 0.1
+    first = importance_weighted_score(GaussianNB(), X, y, weight, 3, loss, random_state=seed)
+    names = np.array(["ant", "bee", "cow"])[y]  # in the same order
+    again = importance_weighted_score(
+        GaussianNB(), X, names, scale * weight, 3, loss, random_state=seed
+    )
+    assert again == pytest.approx(first, rel=1e-7)
+    renamed = np.array(["z", "a", "m"])[y]  # in another order, so folds must be given
+    splits = stratified_folds(y, 3, seed)
+    assert importance_weighted_score(
+        GaussianNB(), X, renamed, weight, splits, loss
+    ) == pytest.approx(importance_weighted_score(GaussianNB(), X, y, weight, splits, loss))
+
+
+def test_weight_zero_removes_a_row(data):
+    X, y, weight = data
+    kept = np.arange(len(y)) % 5 > 0
+    score = importance_weighted_score(GaussianNB(), X, y, weight * kept, random_state=3)
+    assert score == importance_weighted_score(
+        GaussianNB(), X[kept], y[kept], weight[kept], random_state=3
+    )
+    search = IWSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, random_state=3)
+    with_zeros = search.fit(X, y, weight * kept).predict_proba(X)
+    np.testing.assert_array_equal(
+        with_zeros, search.fit(X[kept], y[kept], weight[kept]).predict_proba(X)
+    )
+
+
+# --- folds -------------------------------------------------------------------------------------
+
+
+def test_folds_hold_out_each_row_once_and_every_class_in_proportion():
+    y = np.repeat([0, 1, 2], [40, 20, 10])
+    folds = stratified_folds(y, 5, random_state=0)
+    held_out = np.concatenate([test for _, test in folds])
+    assert sorted(held_out) == list(range(70))
+    for train, test in folds:
+        assert sorted([*train, *test]) == list(range(70))
+        assert np.bincount(y[test]).tolist() == [8, 4, 2]
+    again = stratified_folds(y, 5, random_state=0)
+    assert all(np.array_equal(a[1], b[1]) for a, b in zip(folds, again, strict=True))
+    other = stratified_folds(y, 5, random_state=1)
+    assert any(not np.array_equal(a[1], b[1]) for a, b in zip(folds, other, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("y", "n_folds"),
+    [
+        ([0] * 10 + [1] * 3, 3),  # no more folds than the rarest class has rows
+        ([0] * 10 + [1] * 3 + [2], 3),  # a class with one row cannot be in every fold
+        ([0] * 10 + [1], 5),
+        ([0, 1, 2], 3),  # one row each: plain folds
+        ([0, 1], 2),
+    ],
+)
+def test_rare_classes_lower_the_number_of_folds(y, n_folds, recwarn):
+    assert len(stratified_folds(y, 5, random_state=0)) == n_folds
+    assert not recwarn.list
+
+
+def test_splits_may_come_from_a_splitter_or_a_list():
+    X, y = np.empty((6, 1)), np.arange(6) % 2
+    weight = np.array([1.0, 0, 1, 1, 0, 1])
+    splits = weighted_splits(KFold(3), X, y, weight)
+    assert [test.tolist() for _, test in splits] == [[0], [2, 3], [5]]
+    assert [train.tolist() for train, _ in splits] == [[2, 3, 5], [0, 5], [0, 2, 3]]
+    mask = np.array([True, True, True, False, False, False])
+    only_zero = (np.array([0, 2]), np.array([1, 4]))  # nothing left to score: the fold is dropped
+    ((train, test),) = weighted_splits([(mask, ~mask), only_zero], X, y, weight)
+    assert train.tolist() == [0, 2]
+    assert test.tolist() == [3, 5]
+
+
+# --- losses ------------------------------------------------------------------------------------
+
+
+def test_losses_of_several_models_at_once_are_those_of_each():
+    rng = np.random.default_rng(0)
+    posterior = rng.dirichlet(np.ones(3), size=(8, 5))
+    y = rng.integers(0, 3, 8)
+    for loss in LOSSES:
+        together = posterior_loss(y, posterior, loss)
+        assert together.shape == (8, 5)
+        for k in range(5):
+            np.testing.assert_allclose(together[:, k], posterior_loss(y, posterior[:, k], loss))
+    brier = ((posterior[:, 0] - np.eye(3)[y]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(posterior_loss(y, posterior[:, 0], "squared"), brier, atol=1e-12)
+    log = posterior_loss(y, posterior[:, 0], "log").mean()
+    assert log == pytest.approx(log_loss(y, posterior[:, 0], labels=range(3)))
+    wrong = posterior[:, 0].argmax(axis=1) != y
+    np.testing.assert_array_equal(posterior_loss(y, posterior[:, 0], "zero_one"), wrong)
+
+
+def test_the_first_of_equal_risks_is_the_best():
+    assert first_best([0.4, 0.2 + 1e-15, 0.2, 0.2 + 1e-9]) == 1
+    assert first_best([0.4, 0.2 + 1e-9, 0.2]) == 2
+
+
+# --- search ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_search_takes_the_candidate_with_the_lowest_score_and_refits_it(data, loss):
+    X, y, weight = data
+    grid = {"C": [1e-3, 0.1, 10.0], "fit_intercept": [True, False]}
+    search = IWSearchCV(LogisticRegression(), grid, cv=3, loss=loss, random_state=0)
+    search.fit(X, y, weight)
+    scores = [
+        importance_weighted_score(
+            LogisticRegression(**params), X, y, weight, 3, loss, random_state=0
+        )
+        for params in search.cv_results_["params"]
+    ]
+    np.testing.assert_allclose(search.cv_results_["risk"], scores)
+    assert len(scores) == 6
+    assert search.best_index_ == np.argmin(scores)
+    assert search.best_score_ == pytest.approx(min(scores))
+    assert search.best_params_ == search.cv_results_["params"][np.argmin(scores)]
+    direct = LogisticRegression(**search.best_params_).fit(X, y, weight)
+    np.testing.assert_array_equal(search.predict_proba(X), direct.predict_proba(X))
+    np.testing.assert_array_equal(search.predict(X), direct.predict(X))
+    np.testing.assert_array_equal(search.decision_function(X), direct.decision_function(X))
+    assert search.classes_.tolist() == ["maybe", "no", "yes"]
+    assert search.n_features_in_ == 3
+    assert search.n_splits_ == 3
+
+
+def test_the_table_of_results_is_complete(data):
+    X, y, weight = data
+    grids = [{"C": [0.1, 1.0]}, {"C": [5.0], "fit_intercept": [False]}]
+    search = IWSearchCV(LogisticRegression(), grids, cv=3, random_state=0).fit(X, y, weight)
+    table = pd.DataFrame(search.cv_results_)
+    assert table["param_C"].tolist() == [0.1, 1.0, 5.0]
+    assert table["param_fit_intercept"].tolist() == [None, None, False]
+    masses = [weight[test].sum() for _, test in stratified_folds(y, 3, random_state=0)]
+    folds = table[["split0_risk", "split1_risk", "split2_risk"]].to_numpy()
+    np.testing.assert_allclose(folds @ masses / sum(masses), table["risk"])
+    assert table["rank_risk"].min() == 1
+    assert table["rank_risk"].tolist() == table["risk"].rank(method="min").tolist()
+
+
+def test_without_weights_the_search_is_plain_cross_validation(data):
+    X, y, _ = data
+    grid = {"n_neighbors": [1, 15]}  # an estimator that takes no weights
+    search = IWSearchCV(KNeighborsClassifier(), grid, cv=KFold(5)).fit(X, y)
+    for params, risk in zip(search.cv_results_["params"], search.cv_results_["risk"], strict=True):
+        wrong = [
+            np.mean(KNeighborsClassifier(**params).fit(X[a], y[a]).predict(X[b]) != y[b])
+            for a, b in KFold(5).split(X)
+        ]
+        assert risk == pytest.approx(np.mean(wrong))
+
+
+def test_a_pipeline_gives_the_weights_to_its_last_step(data):
+    X, y, weight = data
+    X = X * [1, 10, 100] + 5
+    pipeline = Pipeline([("inner", make_pipeline(StandardScaler(), LogisticRegression()))])
+    grid = {"inner__logisticregression__C": [1e-3, 1.0]}
+    search = IWSearchCV(pipeline, grid, cv=3, random_state=0).fit(X, y, weight)
+    scaled = StandardScaler().fit(X)
+    C = search.best_params_["inner__logisticregression__C"]
+    direct = LogisticRegression(C=C).fit(scaled.transform(X), y, weight)
+    np.testing.assert_allclose(
+        search.predict_proba(X), direct.predict_proba(scaled.transform(X)), rtol=1e-6
+    )
+    unweighted = LogisticRegression(C=C).fit(scaled.transform(X), y)
+    gap = np.abs(search.predict_proba(X) - unweighted.predict_proba(scaled.transform(X)))
+    assert gap.max() > 0.01
+
+
+def test_candidates_may_be_estimators_and_are_not_changed(data):
+    X, y, weight = data
+    steps = [GaussianNB(), LogisticRegression()]
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", GaussianNB())])
+    search = IWSearchCV(pipeline, {"model": steps}, cv=3, random_state=0).fit(X, y, weight)
+    assert isinstance(search.best_params_["model"], GaussianNB | LogisticRegression)
+    assert not any(hasattr(step, "classes_") for step in steps)
+
+
+def test_data_frames_and_sparse_matrices_reach_the_estimator_as_they_are(data):
+    X, y, weight = data
+    frame = pd.DataFrame(X, columns=["a", "b", "c"], index=np.arange(90)[::-1])
+    model = make_pipeline(
+        make_column_transformer((StandardScaler(), ["a", "c"])), LogisticRegression()
+    )
+    grid = {"logisticregression__C": [0.1, 1.0]}
+    kept = np.arange(90) % 4 > 0
+    search = IWSearchCV(model, grid, cv=3, random_state=0).fit(frame, y, pd.Series(weight * kept))
+    assert search.feature_names_in_.tolist() == ["a", "b", "c"]
+    dense = IWSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, random_state=0)
+    dense.fit(X, y, weight * kept)
+    sparse = IWSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, random_state=0)
+    sparse.fit(csr_matrix(X), y, weight * kept)
+    np.testing.assert_allclose(sparse.predict_proba(X), dense.predict_proba(X), rtol=1e-4)
+
+
+def test_methods_follow_the_estimator(data):
+    X, y, weight = data
+    search = IWSearchCV(RidgeClassifier(), {"alpha": [1.0]}, cv=ShuffleSplit(2, random_state=0))
+    assert not hasattr(search, "predict_proba")
+    assert search.fit(X, y, weight).decision_function(X).shape == (90, 3)
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0, 2.0], "sample_weight must have one value per row, shape (3,), got (2,)"),
+        (
+            [[1.0], [1.0], [1.0]],
+            "sample_weight must have one value per row, shape (3,), got (3, 1)",
+        ),
+        ([1.0, -2.0, 1.0], "sample_weight must not be negative, got -2.0"),
+        ([1.0, np.nan, 1.0], "sample_weight must be finite, got NaN or infinity"),
+        ([0.0, 0.0, 0.0], "sample_weight must have a positive sum, got only zeros"),
+    ],
+)
+def test_bad_weights_are_refused_in_one_sentence(weight, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_weights(weight, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "hinge"}, "loss must be one of 'zero_one', 'log', 'squared', got 'hinge'"),
+        ({"cv": 1}, "cv must be a whole number of at least 2, got 1"),
+        ({"cv": 2.5}, "cv must be a number of folds, a splitter or"),
+        ({"cv": "five"}, "cv must be a number of folds, a splitter or"),
+        (
+            {"cv": [(np.array([0]), np.array([1]))]},
+            "cv must leave training rows of positive weight",
+        ),
+        ({"cv": [(np.array([1]), np.array([0]))]}, "cv must hold out at least one row"),
+        ({"estimator": KNeighborsClassifier()}, "must take sample_weight in fit, got KNeighbors"),
+    ],
+)
+def test_bad_options_are_refused_in_one_sentence(options, message):
+    X, y, weight = np.arange(6.0)[:, None], np.arange(6) % 2, np.array([0.0, 1, 1, 1, 1, 1])
+    options = {"estimator": GaussianNB(), **options}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        importance_weighted_score(X=X, y=y, sample_weight=weight, **options)
+    search = IWSearchCV(**options, param_grid={})
+    with pytest.raises(ValueError, match=re.escape(message)):
+        search.fit(X, y, weight)
+
+
+@pytest.mark.parametrize(
+    ("options", "fit", "message"),
+    [
+        ({"param_grid": []}, {}, "param_grid must hold a candidate, got []"),
+        ({}, {"X": None}, "X must hold the rows to learn from, got None"),
+        (
+            {"estimator": RidgeClassifier(), "loss": "log"},
+            {},
+            "loss must be 'zero_one' for an estimator without predict_proba, got 'log' for Ridge",
+        ),
+        ({}, {"sample_weight": ["a"] * 6}, "sample_weight must hold numbers, got ['a', 'a', "),
+    ],
+)
+def test_searches_refuse_what_they_cannot_use_in_one_sentence(options, fit, message):
+    data = {"X": np.arange(6.0)[:, None], "y": np.arange(6) % 2, **fit}
+    options = {"estimator": GaussianNB(), "param_grid": {}, "cv": 2, **options}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        IWSearchCV(**options).fit(**data)
+    if options.pop("param_grid") == {}:  # else the grid is what is wrong
+        with pytest.raises(ValueError, match=re.escape(message)):
+            importance_weighted_score(**options, **data)
+
+
+def test_the_weights_of_a_pipeline_are_those_of_its_last_step():
+    inner = make_pipeline(StandardScaler(), GaussianNB())
+    assert weight_parameter(Pipeline([("a", inner)])) == "a__gaussiannb__sample_weight"
+    assert weight_parameter(KNeighborsClassifier()) is None
+    assert weight_parameter(make_pipeline(StandardScaler(), KNeighborsClassifier())) is None
+    assert weight_parameter(make_pipeline(StandardScaler(), "passthrough")) is None
+
+
+def test_one_row_is_not_enough():
+    with pytest.raises(ValueError, match="at least 2 rows of positive weight, got n_samples=1"):
+        importance_weighted_score(GaussianNB(), [[0.0], [1.0]], [0, 1], [1.0, 0.0])
+
+
+@parametrize_with_checks(
+    [IWSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, random_state=0)]
+)
+def test_scikit_learn_conformance(estimator, check):
+    check(estimator)
