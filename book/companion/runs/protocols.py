@@ -148,6 +148,12 @@ def _merged(old, new):
     return {key: value for key, value in merged.items() if value is not None}
 
 
+def cross_case(case):
+    """The two digits and the direction of a cross-dataset case, ``USPS to MNIST 0 vs 1``."""
+    direction, first, _, second = case.rsplit(" ", 3)
+    return (int(first), int(second)), direction
+
+
 def settings(content):
     """The part of a protocol that decides what a single run gives."""
     return {
