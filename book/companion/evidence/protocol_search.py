@@ -45,7 +45,7 @@ def candidates(search):
 
 
 def selected(responses, grid=None, folds="shared"):
-    """Accuracy of each draw when cross-validation chooses among a grid; the first of equal risks."""
+    """Accuracy of each draw when cross-validation chooses in a grid; the first of equal risks."""
     if grid is None:
         return responses.dropna(subset="accuracy")
     risk = {"shared": "risk", "new": "risk_new"}[folds]
