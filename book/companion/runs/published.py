@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -80,10 +81,10 @@ def verified(folder):
         return {}
     if SUMS not in names:
         raise StoreError(f"{SUMS} is missing in {folder.name}: restore it from git")
-    listed = {}
-    for line in _bytes(folder / SUMS).decode(errors="replace").splitlines():
-        sha256, _, name = line.partition("  ")
-        listed[name] = sha256
+    lines = _bytes(folder / SUMS).decode(errors="replace").splitlines()
+    if not all(re.fullmatch(r"[0-9a-f]{64}  [\w.-]+", line) for line in lines):
+        raise StoreError(f"{SUMS} of {folder.name} is damaged: restore it from git")
+    listed = {line[66:]: line[:64] for line in lines}
     for name in sorted({*listed, *names} - {SUMS}):
         if name not in listed:
             raise StoreError(f"{name} is not listed in {SUMS} of {folder.name}: remove it")
@@ -111,7 +112,7 @@ def _table(name, data):
     text = data.decode() or _HEADER
     table = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False)
     table.insert(0, "experiment", name.rpartition("-")[0])
-    table["seed"] = [int(cell) for cell in table["seed"]]
+    table["seed"] = table["seed"].astype("int64")
     for column in VALUES:  # by Python's float, which reads back just what repr wrote
         table[column] = pd.Series([float(cell or "nan") for cell in table[column]], dtype=float)
     return table[list(COLUMNS)]

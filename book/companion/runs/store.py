@@ -174,6 +174,8 @@ class Store:
             return []
         try:
             with closing(_connect(self.path)) as connection:
+                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                    return []  # its maker was killed before anything was in it
                 return connection.execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise StoreError(f"{self.path} cannot be read as a store of runs: {error}") from None

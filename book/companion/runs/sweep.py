@@ -6,11 +6,13 @@ called `sweep` writes to the store, run by run, so a sweep that was stopped in w
 where it was.
 """
 
-import logging
+import asyncio
+import multiprocessing
 import re
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
@@ -107,7 +109,7 @@ def _fill(run, missing, store, jobs, scheduler, advance):
         raise SweepInterrupted(f"interrupted; {_RESUME}") from None
     except BrokenProcessPool as error:
         raise SweepError(f"a worker process died; {_RESUME}", failures) from error
-    except TimeoutError as error:
+    except multiprocessing.TimeoutError as error:
         raise SweepError(f"a run did not come back from its worker; {_RESUME}") from error
     return failures
 
@@ -163,12 +165,12 @@ def _this_machine():
 def _cluster(run, address):
     """Let joblib use a Dask cluster, after every worker has shown that it can read the run."""
     with connected(address) as client:
-        workers = list(client.scheduler_info(n_workers=-1)["workers"])
-        if not workers:
-            raise SchedulerError(f"scheduler {address!r} has no workers")
+        threads = client.ncores()
+        if sum(threads.values()) < 2:  # with one thread, joblib would compute in this process
+            raise SchedulerError(f"scheduler {address!r} has fewer than two threads of workers")
         # joblib's Dask backend waits for ever for a task that a worker cannot unpickle
         for worker, asked in [
-            (worker, client.submit(_ready, run, workers=[worker], pure=False)) for worker in workers
+            (worker, client.submit(_ready, run, workers=[worker], pure=False)) for worker in threads
         ]:
             try:
                 asked.result(timeout=_READY_SECONDS)
@@ -192,13 +194,21 @@ def connected(address):
         import distributed  # only here: it is an optional extra, and slow to import
     except ImportError:
         raise SchedulerError("scheduler needs the package distributed: pip install it") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # told in our own words
+
+    async def ask():  # a client would wait for ever for what takes connections and says nothing
+        arguments = distributed.Security().get_connection_args("client")
+        limit = {"timeout": _CONNECT_SECONDS, "connection_args": arguments}
+        async with distributed.rpc(address, deserialize=False, **limit) as asked:
+            return await asyncio.wait_for(asked.identity(), _CONNECT_SECONDS)
+
     try:
-        client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
-    except Exception as error:  # an answer in another language can fail to be read in any way
-        reason = f"no Dask scheduler answered within {_CONNECT_SECONDS} s"
-        raise SchedulerError(f"scheduler {address!r} cannot be reached: {reason}") from error
-    with client:
+        with ThreadPoolExecutor(1) as thread:  # in a notebook, this one has a loop already
+            found = f"a Dask {thread.submit(asyncio.run, ask()).result()['type'].lower()}"
+    except Exception:  # an answer in another language can fail to be read in any way
+        found = "nothing that speaks as Dask does"
+    if found != "a Dask scheduler":
+        raise SchedulerError(f"scheduler {address!r} cannot be used: found {found} there")
+    with distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False) as client:
         yield client
 
 
