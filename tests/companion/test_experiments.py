@@ -9,8 +9,8 @@ from companion.evidence.printed import values
 from companion.evidence.universes import universe_gains
 from companion.runs import experiments
 from companion.runs.experiments import Bench, Run, draw_problem, load_case, methods_of
-from companion.runs.multiverse import universes
 from companion.runs.multiverse import read as read_multiverse
+from companion.runs.multiverse import universes
 from companion.runs.protocols import (
     EXPERIMENTS,
     changed,
