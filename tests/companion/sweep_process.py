@@ -1,7 +1,7 @@
 """A small real sweep, for tests that need it in a process of its own.
 
-``python tests/sweep_process.py FOLDER N_TASKS [--jobs N] [--wait] [--pause SECONDS]`` sweeps, then
-prints how many runs it computed in its own process.
+``python sweep_process.py FILE N_TASKS [--jobs N] [--wait] [--pause SECONDS]`` sweeps, then prints
+how many runs it computed in its own process.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import sys
 import time
 
 import numpy as np
+from companion.runs import store
 from companion.runs.store import Store, StoreError, Task
 from companion.runs.sweep import SweepError, SweepInterrupted, sweep
 
@@ -40,13 +41,13 @@ class RidgeRun:
             coefficients = np.linalg.solve(gram, X.T @ y)
             accuracy = np.mean(np.sign(X_test @ coefficients) == y)
             norm = np.linalg.norm(coefficients)
-            rows.append({"method": f"ridge {alpha}", "accuracy": accuracy, "norm": norm})
+            rows.append({"method": f"ridge {alpha}", "accuracy": accuracy, "ess": norm})
         time.sleep(self.pause)
         return [{**row, "seconds": time.perf_counter() - start} for row in rows]
 
 
-def make_store(folder):
-    return Store(folder, "ridge", "test", PARAMETERS)
+def make_store(path):
+    return Store(path, "ridge", "test", PARAMETERS)
 
 
 def make_tasks(n_tasks):
@@ -54,43 +55,38 @@ def make_tasks(n_tasks):
     return [Task(cases[i % 3], i // 3) for i in range(n_tasks)]
 
 
-def comparable(folder):
-    """Give the lines of the store without the two columns that are not reproducible."""
-    lines = make_store(folder).path.read_text().splitlines()
-    return [line.rsplit(",", 2)[0] for line in lines]
+def comparable(path):
+    """Give the rows of the store without the column that is not reproducible."""
+    return make_store(path).rows().drop(columns="seconds").to_csv(index=False)
 
 
-def sweep_here(folder, n_tasks, pause=0.0):
+def sweep_here(path, n_tasks, pause=0.0):
     """Sweep in this process; give the number of runs that had to be computed."""
     run = RidgeRun(pause)
-    sweep(run, make_tasks(n_tasks), make_store(folder))
+    sweep(run, make_tasks(n_tasks), make_store(path))
     return run.n_calls
 
 
-def sweep_and_die(folder, n_tasks, n_calls):
-    """Sweep, and be killed at the n-th call that changes the disk, in the middle if it writes."""
-    calls = itertools.count(1)
+def sweep_and_die(path, n_tasks, n_statements):
+    """Sweep, and be killed when the n-th statement of SQL begins."""
+    connect, numbers = store._connect, itertools.count(1)
 
-    def deadly(function, before_death=None):
-        def call(*arguments):
-            if next(calls) == n_calls:
-                if before_death:
-                    before_death(*arguments)
-                os.kill(os.getpid(), signal.SIGKILL)
-            return function(*arguments)
+    def deadly(statement):
+        if next(numbers) == n_statements:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-        return call
+    def traced(where):
+        connection = connect(where)
+        connection.set_trace_callback(deadly)
+        return connection
 
-    write = os.write
-    os.write = deadly(os.write, lambda target, data: write(target, data[: len(data) // 2]))
-    os.fsync = deadly(os.fsync)
-    os.replace = deadly(os.replace)
-    sweep_here(folder, n_tasks)
+    store._connect = traced
+    sweep_here(path, n_tasks)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("folder")
+    parser.add_argument("path")
     parser.add_argument("n_tasks", type=int)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--wait", action="store_true")
@@ -98,9 +94,9 @@ def main():
     options = parser.parse_args()
     # a shell's background jobs ignore the interrupt that a terminal would send
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    run, store = RidgeRun(options.pause), make_store(options.folder)
+    run, into = RidgeRun(options.pause), make_store(options.path)
     try:
-        sweep(run, make_tasks(options.n_tasks), store, jobs=options.jobs, wait=options.wait)
+        sweep(run, make_tasks(options.n_tasks), into, jobs=options.jobs, wait=options.wait)
     except (StoreError, SweepError) as error:
         sys.exit(str(error))
     except SweepInterrupted as interruption:

@@ -1,37 +1,51 @@
-"""``reproduce`` and ``multiverse``: what is taken up again, what is removed, what is refused."""
+"""The commands about runs: what is taken up again, removed, refused, verified and published."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 
-import companion.runs.reproduce
 import companion.runs.sweep
 import pytest
 from companion.cli import main
+from companion.runs import multiverse, results
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.reproduce import reproduce, store_of
+from companion.runs.published import published_results
+from companion.runs.reproduce import compute, store_of
+from companion.runs.store import protocols_in
 from companion.runs.sweep import SweepError, SweepInterrupted
 
 
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Protocols that take a moment: one method on one case."""
-
-    def load(experiment, protocol="matched"):
-        small = {"methods": ["Unweighted"], "cases": ["100"], "runs": 3}
-        if experiment == "biased":
-            small |= {"cases": ["Ionosphere"], "problem": {"choose": "none"}}
-        return changed(load_protocol(experiment, protocol), **small)
-
-    monkeypatch.setattr("companion.runs.reproduce.load_protocol", load)
-    return load
+def load_small(experiment, protocol="matched"):
+    """Read a protocol and leave one method on one case."""
+    small = {"methods": ["Unweighted"], "cases": ["100"], "runs": 3}
+    if experiment == "biased":
+        small |= {"cases": ["Ionosphere"], "problem": {"choose": "none"}}
+    return changed(load_protocol(experiment, protocol), **small)
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "store"
+def small(monkeypatch):
+    """Protocols and universes that take a moment."""
+    two = {
+        name: changed(protocol, cases=["100", "200"])
+        for name, protocol in multiverse.universes("synthetic").items()
+        if name in ("baseline", "hard-prior")
+    }
+    monkeypatch.setattr("companion.runs.protocols.load_protocol", load_small)
+    monkeypatch.setattr("companion.runs.multiverse.universes", lambda experiment: two)
+    return load_small
 
 
-def command(folder, *arguments, name="reproduce"):
-    return main([name, "synthetic", "--jobs", "1", "--into", str(folder), *arguments])
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "new" / "runs.sqlite"
+
+
+def command(path, *arguments, name="reproduce"):
+    return main([name, "synthetic", "--jobs", "1", "--store", path, *arguments])
 
 
 def computed(text):
@@ -40,134 +54,150 @@ def computed(text):
     return [int(number) for number in found]
 
 
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"}
-
-
-def test_runs_that_are_there_are_counted_and_the_time_is_told(folder, capsys):
-    assert command(folder, "--runs", "2") == 0
+def test_runs_that_are_there_are_counted_and_the_comparison_is_told(path, small, capsys):
+    assert command(path, "--runs", "2") == 0
     first = capsys.readouterr().out
     assert computed(first) == [2]
     assert "already" not in first
-    assert command(folder) == 0
+    assert "from the published runs: largest difference of 2 accuracies is 0 (100" in first
+    assert re.search(r"from the paper: largest difference of means is [+-]0\.\d{4} \(100,", first)
+    assert command(path) == 0
     again = capsys.readouterr().out
-    assert f"  2 of 3 runs were already in {folder}; --fresh computes them again\n" in again
+    assert f"  2 of 3 runs were already in {path}; --fresh computes them again\n" in again
     assert computed(again) == [1]
 
 
-def test_fresh_computes_again_what_is_asked_and_nothing_else(folder, small, capsys):
+def test_fresh_computes_again_what_is_asked_and_nothing_else(path, small, capsys):
     for protocol in ("matched", "tuned"):
-        reproduce(["synthetic", "biased"], protocol, folder, say=lambda line: None)
-    before = contents(folder)
-    assert command(folder, "--fresh", "--runs", "2") == 0
-    printed = capsys.readouterr().out
-    assert computed(printed) == [2]
-    assert "already" not in printed
-    after = contents(folder)
-    assert {name for name in before if before[name] != after[name]} == {"synthetic-matched.csv"}
-    assert len(store_of(small("synthetic"), folder).done()) == 2
+        compute(small("synthetic", protocol), path)
+    assert command(path, "--fresh", "--runs", "2") == 0
+    assert computed(capsys.readouterr().out) == [2]
+    assert len(store_of(small("synthetic"), path).done()) == 2
+    assert len(store_of(small("synthetic", "tuned"), path).done()) == 3
 
 
-def test_fresh_replaces_runs_of_other_parameters(folder, small, capsys):
-    other = changed(small("synthetic"), seed=1)
-    companion.runs.reproduce.compute(other, folder, runs=1)
-    assert command(folder) == 1
-    assert capsys.readouterr().err.endswith(
-        "store these under another protocol name, or remove them by --fresh\n"
-    )
-    assert command(folder, "--fresh") == 0
-
-
-@pytest.mark.parametrize("name", ["reproduce", "multiverse"])
-def test_published_runs_are_never_removed(tmp_path, small, monkeypatch, capsys, name):
-    published = tmp_path / "results"
-    companion.runs.reproduce.compute(small("synthetic"), published, runs=1)
-    before = contents(published)
-    monkeypatch.setattr("companion.runs.reproduce.BOOK", tmp_path)
-    link = tmp_path / "link"
-    link.symlink_to(published)
-    for into in (published, link, published / ".." / "results"):
-        assert command(into, "--fresh", name=name) == 2
-        assert capsys.readouterr().err == (
-            f"ddr-book: --fresh must not be given with --into {into}: "
-            "it would remove the published runs\n"
-        )
-    with pytest.raises(ValueError, match="fresh must not remove published runs, got the folder"):
-        reproduce(["synthetic"], folder=published, fresh=True)
-    assert contents(published) == before
+def test_fresh_replaces_runs_of_other_parameters(path, small, capsys):
+    compute(changed(small("synthetic"), seed=1), path, runs=1)
+    assert command(path) == 1
+    err = capsys.readouterr().err
+    assert "(seed: 1 there, 2" in err
+    assert err.endswith("or remove them by --fresh\n")
+    assert command(path, "--fresh") == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["--jobs", "0"], 2, "--jobs must be a positive whole number or -1, got 0"),
-        (
-            ["--scheduler", "foo"],
-            2,
-            "--scheduler must look like tcp://host:8786 or tls://host:8786, got 'foo'",
-        ),
+        (["--scheduler", "foo"], 2, "--scheduler must look like tcp://host:8786 or tls:"),
         (["--runs", "0"], 2, "--runs must be at least 1, got 0"),
-        (
-            ["--scheduler", "tcp://127.0.0.1:9"],
-            1,
-            "scheduler 'tcp://127.0.0.1:9' cannot be reached: no answer within 1 s",
-        ),
+        (["--protocol", "best"], 2, "protocol must be one of matched, tuned, got 'best'"),
+        (["images"], 2, "experiment must be one of synthetic, biased, cross, got images"),
+        (["--scheduler", "tcp://127.0.0.1:9"], 1, "scheduler 'tcp://127.0.0.1:9' cannot be used"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_removes_nothing(
-    folder, monkeypatch, capsys, arguments, code, said
+    path, monkeypatch, capsys, arguments, code, said
 ):
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     monkeypatch.setattr(companion.runs.sweep, "_CONNECT_SECONDS", 1)
-    reproduce(["synthetic"], folder=folder, runs=1, say=lambda line: None)
-    before = contents(folder)
-    assert command(folder, "--fresh", *arguments) == code
+    compute(load_small("synthetic"), path, runs=1)
+    assert command(path, "--fresh", *arguments) == code
     out, err = capsys.readouterr()
     assert out == ""
-    assert re.fullmatch(rf"python -m ddr( reproduce)?: {re.escape(said)}\n", err)
-    assert contents(folder) == before
+    assert err.startswith(f"ddr-book: {said}")
+    assert err.count("\n") == 1
+    assert len(store_of(load_small("synthetic"), path).done()) == 1
 
 
-def test_a_file_is_no_folder(tmp_path, capsys):
-    file = tmp_path / "README.md"
-    file.write_text("")
-    for name in ("reproduce", "multiverse"):
-        assert command(file, name=name) == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert err == f"ddr-book: --into must be a folder, got '{file}', which is a file\n"
+@pytest.mark.parametrize("name", ["reproduce", "multiverse"])
+def test_a_folder_is_no_store(tmp_path, capsys, name):
+    assert command(tmp_path, name=name) == 2
+    assert capsys.readouterr().err == (
+        f"ddr-book: --store must be a file, got '{tmp_path}', a folder\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("raised", "code"),
     [(SweepInterrupted("interrupted; repeat it"), 130), (SweepError("1 of 2 runs failed"), 1)],
 )
-def test_who_goes_on_is_told_to_leave_out_fresh(folder, monkeypatch, capsys, raised, code):
+def test_who_goes_on_is_told_to_leave_out_fresh(path, small, monkeypatch, capsys, raised, code):
     def stop(*_, **__):
         raise raised
 
     monkeypatch.setattr("companion.runs.reproduce.sweep", stop)
-    assert command(folder, "--fresh") == code
-    assert capsys.readouterr().err.endswith(f"{raised}; leave out --fresh, or it begins again\n")
-    assert command(folder) == code
-    assert capsys.readouterr().err.endswith(f"{raised}\n")
+    assert command(path, "--fresh") == code
+    assert capsys.readouterr().err == f"ddr-book: {raised}; leave out --fresh, or it begins again\n"
+    assert command(path) == code
+    assert capsys.readouterr().err == f"ddr-book: {raised}\n"
 
 
-def test_fresh_multiverse_begins_again_with_its_universes_only(folder, monkeypatch, capsys):
-    from companion.runs import multiverse
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_command_with_a_sentence_and_it_resumes(path, sent):
+    words = ["reproduce", "synthetic", "--jobs", "1", "--store", str(path)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "companion.cli", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    deadline = time.monotonic() + 60
+    while not (done := store_of(load_protocol("synthetic"), path).done()):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.kill(process.pid, sent)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == (
+        "ddr-book: interrupted; what is done is stored: "
+        "run the same command again to compute the rest"
+    )
+    assert done <= store_of(load_protocol("synthetic"), path).done()
 
-    two = {
-        name: changed(protocol, cases=["100", "200"])
-        for name, protocol in multiverse.universes("synthetic").items()
-        if name in ("baseline", "hard-prior")
-    }
-    monkeypatch.setattr(multiverse, "universes", lambda experiment: two)
-    reproduce(["synthetic"], folder=folder, say=lambda line: None)
-    before = contents(folder)
+
+def test_multiverse_prints_gains_beside_the_published(path, small, capsys):
+    compute(small("synthetic"), path)
     for arguments, there, new in (([], 0, 4), ([], 4, 0), (["--fresh"], 0, 4)):
-        assert command(folder, "--runs", "1", *arguments, name="multiverse") == 0
+        assert command(path, "--runs", "2", *arguments, name="multiverse") == 0
         printed = capsys.readouterr().out
-        assert computed(printed) == [new]
-        said = f"synthetic: {there} of 4 runs were already in {folder}; --fresh computes them again"
-        assert (said in printed) == bool(there)
-    assert before.items() <= contents(folder).items()
+        assert computed(printed) == [2 * new]
+        assert (f"{2 * there} of 8 runs were already in {path}" in printed) == bool(there)
+    assert "  2 of 2: universe:hard-prior\n" in printed
+    found = re.findall(r"^  (\S+) +([+-]\d+\.\d\d)   published ([+-]\d+\.\d\d)$", printed, re.M)
+    assert {name for name, *_ in found} == {"baseline", "hard-prior"}
+    assert len(store_of(small("synthetic"), path).done()) == 3, "of another protocol: kept"
+
+
+def test_publish_writes_what_the_store_holds(path, tmp_path, small, capsys):
+    compute(small("synthetic"), path)
+    into = tmp_path / "results"
+    assert main(["publish", "--store", path, "--into", into]) == 0
+    assert capsys.readouterr().out.split() == [
+        str(into / name) for name in ("synthetic-tables.csv", "parameters.json", "SHA256SUMS")
+    ]
+    rows = store_of(small("synthetic"), path).rows()
+    assert published_results(into)["accuracy"].tolist() == rows["accuracy"].tolist()
+    assert main(["publish", "--store", tmp_path / "none", "--into", into]) == 2
+    assert "--store must be a file with runs" in capsys.readouterr().err
+    assert [name for _, name, _ in protocols_in(path)] == ["matched"]
+
+
+def test_verify_names_what_differs(monkeypatch, capsys):
+    asked = []
+
+    def moved(protocol, jobs):
+        asked.append((protocol["experiment"], protocol["protocol"]))
+        return ["the accuracy moved"] if asked[-1] == ("biased", "matched") else []
+
+    monkeypatch.setattr(results, "verify", moved)
+    assert main(["verify", "--jobs", "1"]) == 1
+    out, err = capsys.readouterr()
+    assert err == "ddr-book: biased matched: the accuracy moved\n"
+    assert out.startswith("synthetic matched: one run of each of 6 cases agrees\n")
+    assert asked == [(e, "matched") for e in ("synthetic", "biased", "cross")]
+    asked.clear()
+    assert main(["verify", "--all"]) == 1
+    assert len(set(asked)) == 68, "every published protocol"

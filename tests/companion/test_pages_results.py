@@ -8,8 +8,9 @@ import pytest
 from companion.cli import build_parser
 from companion.evidence import claims
 from companion.evidence import printed as paper
+from companion.evidence.universes import universe_gains as gains
 from companion.pages import landing, multiverse, protocols, scoreboard, stored
-from companion.runs.multiverse import gains, universes
+from companion.runs.multiverse import universes
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
 from paper_runs import runs_like_the_paper, swapped

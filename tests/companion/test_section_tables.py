@@ -18,7 +18,7 @@ from companion.notebook_kit.section_tables import (
 )
 from companion.runs.experiments import Run
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.shown_runs import setting_of, weights_of
+from companion.runs.results import setting_of, weights_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 

@@ -12,9 +12,10 @@ from sklearn.metrics import roc_auc_score
 
 from companion.evidence.printed import ours
 from companion.evidence.significance import significance
+from companion.evidence.universes import universe_gains as gains
 from companion.pages.multiverse import changes, reading, size_sentence
 from companion.pages.text import points
-from companion.runs.multiverse import gains, read, universes
+from companion.runs.multiverse import read, universes
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
 

@@ -7,10 +7,11 @@ import pandas as pd
 from scipy import stats
 
 from companion.evidence.printed import EXPERIMENTS, ours
+from companion.evidence.universes import universe_gains as gains
 from companion.figures.synthetic import COLORS, new_figure
 from companion.pages.stored import table_name
 from companion.pages.text import captioned, points, unbroken
-from companion.runs.multiverse import gains, read, universes
+from companion.runs.multiverse import read, universes
 from companion.runs.results import published_results
 
 __all__ = [

@@ -14,21 +14,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from companion.runs.protocols import settings
+from companion.runs.protocols import RATIOS, settings
 from ddr import datasets
 from ddr.discriminative import DDRClassifier
 from ddr.information import effective_sample_size, mutual_information
 from ddr.iwlspc import IWLSPCCV
 from ddr.kernels import choose_centers, median_distance
-from ddr.kliep import KLIEP
-from ddr.kmm import KMM
 from ddr.ratio import OverlapWarning
 from ddr.shifts import accuracy_gap, biased_sampling, cross_dataset, mixture_shift
 from ddr.svm import LinearSVMWithPosteriorsCV
-from ddr.ulsif import ULSIF
 from ddr.validation import IWSearchCV
 
-RATIOS = {"uLSIF": ULSIF, "KLIEP": KLIEP, "KMM": KMM}
 LEARNERS = ("naive_bayes", "iwlspc", "svm", "logistic")
 
 

@@ -10,60 +10,21 @@ from pathlib import Path
 import yaml
 
 from companion.paths import BOOK
+from ddr.kliep import KLIEP
+from ddr.kmm import KMM
+from ddr.ulsif import ULSIF
 
 EXPERIMENTS = ("synthetic", "biased", "cross")
+RATIOS = {"uLSIF": ULSIF, "KLIEP": KLIEP, "KMM": KMM}
 _ALLOWED = {
-    "": {
-        "about",
-        "experiment",
-        "protocol",
-        "seed",
-        "runs",
-        "cases",
-        "methods",
-        "extra_methods",
-        "problem",
-        "learner",
-        "ratios",
-        "ddr",
-    },
-    "extra_methods": {"cases", "methods"},
-    "problem": {
-        "n_test",
-        "choose",
-        "n_omegas",
-        "redraw",
-        "strength",
-        "test_fraction",
-        "resize",
-        "antialias",
-        "clip",
-        "scaling",
-        "fraction",
-        "max_samples",
-    },
-    "learner": {
-        "name",
-        "sigma_factors",
-        "lams",
-        "Cs",
-        "cv",
-        "loss",
-        "n_centers",
-    },
-    "ddr": {
-        "normalization",
-        "prior",
-        "matching",
-        "information_prior",
-        "components",
-        "scale",
-        "stopping",
-        "min_iter",
-        "max_iter",
-        "tol",
-        "reselect",
-    },
+    "": "about experiment protocol seed runs cases methods extra_methods "
+    "problem learner ratios ddr",
+    "extra_methods": "cases methods",
+    "problem": "n_test choose n_omegas redraw strength test_fraction "
+    "resize antialias clip scaling fraction max_samples",
+    "learner": "name sigma_factors lams Cs cv loss n_centers",
+    "ddr": "normalization prior matching information_prior components scale "
+    "stopping min_iter max_iter tol reselect",
 }
 
 
@@ -90,12 +51,7 @@ def check_protocol(content):
     """Return a protocol unchanged, or say in one sentence which key is wrong."""
     for section, allowed in _ALLOWED.items():
         keys = content if section == "" else content.get(section, {})
-        for key in keys:
-            if key not in allowed:
-                raise ValueError(
-                    f"{section or 'a protocol'} has an unknown key {key!r}; "
-                    f"known are {', '.join(sorted(allowed))}"
-                )
+        _check_keys(section or "a protocol", keys, allowed.split())
     for key in ("experiment", "protocol", "seed", "cases", "methods", "learner", "ratios"):
         if key not in content:
             raise ValueError(f"a protocol must have the key {key!r}")
@@ -104,10 +60,6 @@ def check_protocol(content):
 
 
 def _check_ratios(ratios):
-    from companion.runs.experiments import (
-        RATIOS,  # late, since that module reads protocols by this one
-    )
-
     if not isinstance(ratios, dict):
         raise ValueError(f"ratios must hold the settings of each ratio by its name, got {ratios!r}")
     for name, options in ratios.items():
@@ -119,12 +71,15 @@ def _check_ratios(ratios):
             raise ValueError(f"{name} of ratios must hold settings by their names, got {options!r}")
         # A run seeds its ratios itself.
         known = {"sigma_factors", *RATIOS[name]().get_params()} - {"random_state"}
-        for key in options:
-            if key not in known:
-                raise ValueError(
-                    f"{name} of ratios has an unknown key {key!r}; "
-                    f"known are {', '.join(sorted(known))}"
-                )
+        _check_keys(f"{name} of ratios", options, known)
+
+
+def _check_keys(section, keys, known):
+    for key in keys:
+        if key not in known:
+            raise ValueError(
+                f"{section} has an unknown key {key!r}; known are {', '.join(sorted(known))}"
+            )
 
 
 def changed(content, **changes):

@@ -1,28 +1,272 @@
-"""The stored runs of every experiment and protocol as one tidy table."""
+"""The one door to stored runs: read them, show them, and compute some of them again.
 
-import json
-from pathlib import Path
+A page is quick because it reads published runs whose parameters match exactly, and it cannot lie
+because it computes some of them again each time it is executed. Other parameters are computed.
+"""
 
+from typing import NamedTuple
+
+import numpy as np
 import pandas as pd
 
-from companion.paths import BOOK
-from companion.runs.store import Store, file_stem
+from companion.paths import BUILD
+from companion.runs.experiments import Run, methods_of, setting_of
+from companion.runs.multiverse import METHODS
+from companion.runs.protocols import changed
+from companion.runs.published import published_parameters, published_results
+from companion.runs.store import Store, Task, differences, parameters_hash
+from companion.runs.sweep import SweepError, computed, sweep
+from ddr.discriminative import DDRClassifier
 
-__all__ = ["published_results"]
+__all__ = [
+    "PublishedRuns",
+    "ShownRuns",
+    "both_choices",
+    "chosen_gaps",
+    "complete",
+    "published_results",
+    "published_runs",
+    "random_direction_runs",
+    "recompute",
+    "recomputed",
+    "runs_to_show",
+    "setting_of",
+    "stored_or_computed",
+    "verify",
+    "weights_of",
+    "what_is_missing",
+    "what_moved",
+    "with_cases",
+]
 
-_COLUMNS = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
+_KEYS = ["case", "seed", "method"]
+_DIAGNOSTICS = ("ess", "mutual_information", "prior_ratio")
+# Accuracies are shares of hundreds of test rows: between BLAS kernels a row on the boundary may
+# change sides, or a near-tie of the cross-validation. On one machine the difference is zero.
+ACCURACIES_AGREE = 0.02
+# Relative, for the same reason.
+_DIAGNOSTICS_AGREE = 0.05
+# So many rows must have the stored diagnostics of the weights, up to rounding.
+_SAME_WEIGHTS, _ROUNDING = 0.9, 1e-4
 
 
-def published_results(folder=None):
-    """Read all stores of a folder."""
-    folder = Path(folder or BOOK / "results")
-    tables = []
-    for side in sorted(folder.glob("*.json")):
-        content = json.loads(side.read_text(encoding="utf-8"))
-        names = (content["experiment"], content["protocol"])
-        if side.stem == file_stem(*names):
-            tables.append(Store(folder, *names, content["parameters"]).rows())
-    tables = [table for table in tables if not table.empty]
-    if not tables:
-        return pd.DataFrame(columns=_COLUMNS)
-    return pd.concat(tables, ignore_index=True)
+class PublishedRuns(NamedTuple):
+    """The published rows of a protocol, none if its parameters are others, and how they differ."""
+
+    rows: pd.DataFrame
+    mismatch: str
+
+
+class ShownRuns(NamedTuple):
+    """Rows of runs, and how many runs were stored and how many computed for this page."""
+
+    rows: pd.DataFrame
+    stored: int
+    computed: int
+
+    def __str__(self):
+        return f"{self.stored} runs from the store, {self.computed} computed for this page"
+
+
+def published_runs(protocol, folder=None):
+    """Read the published runs of a protocol, if they were computed with just its parameters."""
+    names = protocol["experiment"], protocol["protocol"]
+    here, results = Run(protocol).parameters, published_results(folder)
+    there = published_parameters(folder).get(names)
+    mismatch = differences(there, here) if there else ""
+    chosen = (results["experiment"] == names[0]) & (results["protocol"] == names[1])
+    rows = results[chosen & (not mismatch)].reset_index(drop=True)
+    return PublishedRuns(rows, mismatch)
+
+
+def complete(protocol, folder=None):
+    """Tell whether every run of a protocol is published."""
+    rows = published_runs(protocol, folder).rows
+    wanted = {
+        (case, seed, method)
+        for case in protocol["cases"]
+        for seed in range(protocol["runs"])
+        for method in methods_of(protocol, case)
+    }
+    return wanted <= set(zip(*(rows[key] for key in _KEYS), strict=True))
+
+
+def with_cases(protocol, cases):
+    """Let a protocol know further cases, without changing the seeds of those it has."""
+    new = sorted(set(cases) - set(protocol["cases"]))
+    return changed(protocol, cases=[*protocol["cases"], *new])
+
+
+def runs_to_show(protocol, runs, cases=None, published=None, scratch=None, **options):
+    """Read the published runs of a protocol, and compute those that are not published."""
+    cases = list(cases or protocol["cases"])
+    found = _chosen(published_runs(protocol, published).rows, runs, cases)
+    have = set(zip(found["case"], found["seed"], strict=True))
+    wanted = [Task(case, seed) for case in cases for seed in range(runs)]
+    missing = [task for task in wanted if task not in have]
+    if missing:
+        # Cases are part of the name: the seed of a new case depends on its place among them.
+        run = Run(protocol)
+        name = parameters_hash({"cases": protocol["cases"], **run.parameters})[:16]
+        path = (scratch or BUILD / "reruns") / f"{name}.sqlite"
+        store = Store(path, protocol["experiment"], protocol["protocol"], run.parameters)
+        new = sweep(run, missing, store, **{"wait": True, **options})
+        found = _chosen(pd.concat([found, new], ignore_index=True), runs, cases)
+    return ShownRuns(found, len(wanted) - len(missing), len(missing))
+
+
+def _chosen(rows, runs, cases):
+    """Take the first runs of some cases, in the order in which the cases are given."""
+    order = {case: position for position, case in enumerate(cases)}
+    rows = rows[rows["case"].isin(cases) & (rows["seed"] < runs)]
+    return rows.sort_values("case", key=lambda c: c.map(order), kind="stable", ignore_index=True)
+
+
+def stored_or_computed(
+    protocol, runs, cases=None, compute_missing=False, published=None, **options
+):
+    """Take the published runs of a protocol; compute where none is there, or where asked to.
+
+    Where some are there, computing the others may take an hour, so that is done only on request.
+    """
+    rows = _chosen(published_runs(protocol, published).rows, runs, cases or protocol["cases"])
+    if compute_missing or rows.empty:
+        return runs_to_show(protocol, runs, cases, published, **options)
+    return ShownRuns(rows, len(rows.drop_duplicates(["case", "seed"])), 0)
+
+
+def what_is_missing(shown, runs, cases):
+    """Say whether all wanted runs are there."""
+    found = shown.rows.groupby("case")["seed"].nunique()
+    missing = {case: runs - int(found.get(case, 0)) for case in cases}
+    total = runs * len(cases)
+    if not any(missing.values()):
+        return f"complete: {total} of {total} runs"
+    lacking = ", ".join(f"{count} of {case}" for case, count in missing.items() if count)
+    there = total - sum(missing.values())
+    return f"NOT COMPLETE: {there} of {total} runs are there; missing are {lacking}"
+
+
+def recompute(protocol, runs=1, cases=None, published=None, jobs=1):
+    """Compute the first runs of cases again, without any store, beside what is published."""
+    tasks = [Task(case, seed) for case in cases or protocol["cases"] for seed in range(runs)]
+    rows = []
+    for task, new, error in computed(Run(protocol), tasks, jobs):
+        if error:
+            raise SweepError(f"{task} failed: {error}", {task: error})
+        rows += [{**task._asdict(), **row} for row in new]
+    old = published_runs(protocol, published).rows[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
+    both = pd.DataFrame(rows).merge(old, on=_KEYS, how="left", suffixes=("", "_stored"))
+    both = both.rename(columns={"accuracy": "computed", "accuracy_stored": "stored"})
+    both["difference"] = both["computed"] - both["stored"]
+    both["diagnostics"] = pd.concat(
+        # Mutual informations near zero are noise in their last digits.
+        [(both[d] - both[f"{d}_stored"]).abs() / (1e-3 + both[d].abs()) for d in _DIAGNOSTICS],
+        axis=1,
+    ).max(axis=1)
+    return both[[*_KEYS, "stored", "computed", "difference", "diagnostics"]]
+
+
+def verify(protocol, jobs=1, published=None):
+    """Compute one run of every case again; say in sentences what differs, nothing if all agree."""
+    found = published_runs(protocol, published)
+    if found.mismatch:
+        return [f"published with other parameters ({found.mismatch})"]
+    return what_moved(recompute(protocol, published=published, jobs=jobs))
+
+
+def what_moved(both):
+    """Say in sentences how runs computed again differ from the published ones, if they do."""
+    found = []
+    missing = both["stored"].isna().sum()
+    if missing:
+        found.append(f"{missing} of {len(both)} rows are not published")
+    moved = both[both["difference"].abs() > ACCURACIES_AGREE]
+    found += [
+        f"the accuracy of {row.method} on {row.case}, run {row.seed}, is {row.computed:.4f} "
+        f"instead of {row.stored:.4f}"
+        for row in moved.itertuples()
+    ]
+    others = both[both["diagnostics"] > _ROUNDING]
+    if len(others) > (1 - _SAME_WEIGHTS) * len(both):
+        names = ", ".join(sorted(set(others["case"])))
+        found.append(f"{len(others)} of {len(both)} rows have other weights than stored ({names})")
+    return found
+
+
+def recomputed(protocol, runs, cases=None, tolerance=0.0, published=None):
+    """Compute some published runs again and say whether they agree; raise if they do not."""
+    nothing = "no stored run was computed again: "
+    if runs == 0:
+        return f"{nothing}none was asked for"
+    if published_runs(protocol, published).rows.empty:
+        return f"{nothing}none is stored under these parameters"
+    both = recompute(protocol, runs, cases, published).dropna(subset=["stored"])
+    if both.empty:
+        return f"{nothing}none of these cases is stored"
+    off = both[both["difference"].abs() > tolerance]
+    if len(off):
+        worst = off.loc[off["difference"].abs().idxmax()]
+        raise AssertionError(
+            f"{len(off)} of {len(both)} accuracies differ from the store by more than "
+            f"{tolerance:g}; the largest difference is {worst['difference']:+.4f} "
+            f"({worst['case']}, {worst['method']}, run {worst['seed']})"
+        )
+    alike = int((both["diagnostics"].fillna(0) <= _DIAGNOSTICS_AGREE).sum())
+    return (
+        f"{len(both)} of {len(both)} accuracies computed again agree within {tolerance:g}; "
+        "effective sample size, mutual information and prior ratio agree within "
+        f"{100 * _DIAGNOSTICS_AGREE:g} % in {alike} of {len(both)}"
+    )
+
+
+def weights_of(protocol, problem, bench):
+    """The weights that the methods give to the training rows of one run, divided by their mean."""
+    X, y, X_test = problem.X_train, problem.y_train, problem.X_test
+    model = DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol.get("ddr", {}))
+    weights = {} if problem.importance is None else {"Ideal": problem.importance}
+    weights["uLSIF"] = bench.ratio("uLSIF").fit(X, X_test).weights_
+    weights["DDR"] = model.fit(X, y, X_test).weights_
+    return {name: weight / np.mean(weight) for name, weight in weights.items()}
+
+
+# The paper draws ten directions of bias a run and takes the one on which ideal weights gain most on
+# the test set. So the choice sees the test labels, and selects runs in which weights look useful.
+
+
+def chosen_gaps(protocol, cases, runs):
+    """Gaps of the directions among which the runs of a protocol chose."""
+    rows = []
+    for case in cases:
+        for seed in range(runs):
+            gaps = [100 * gap for gap in setting_of(protocol, case, seed)[0].info["gaps"]]
+            rows.append((case, seed, max(gaps), sum(gaps) / len(gaps)))
+    return pd.DataFrame(rows, columns=["case", "seed", "taken", "mean"])
+
+
+def random_direction_runs(protocol, cases, runs, published=None, **options):
+    """Runs of biased sampling with the first direction, not the best; and whether published."""
+    other = changed(
+        protocol,
+        protocol="universe:omega-random",
+        methods=METHODS,
+        extra_methods={"cases": [], "methods": []},
+        problem={"choose": "none"},
+    )
+    rows = published_runs(other, published).rows
+    if len(rows):
+        return rows, True
+    return runs_to_show(other, runs, cases, published, **options).rows, False
+
+
+def both_choices(chosen, random, methods=METHODS):
+    """Mean accuracies with the chosen and with a random direction, over the runs that both have."""
+    wide = [
+        rows[rows["method"].isin(methods)].pivot(
+            index=["case", "seed"], columns="method", values="accuracy"
+        )
+        for rows in (chosen, random)
+    ]
+    common = wide[0].index.intersection(wide[1].index)
+    means = [table.loc[common, list(methods)].mean() for table in wide]
+    return pd.DataFrame(means, index=["largest gap", "random"])

@@ -1,43 +1,42 @@
-"""The results store: one CSV file of runs for each experiment, protocol and parameter set.
+"""The store of a sweep: one SQLite file, one transaction a run.
 
-A *run* is one (case, seed) of an experiment; it gives one row per method. The store keeps
-
-``biased-matched.csv``
-    the rows. While a sweep goes on it is an append-only journal; when the sweep ends it is put
-    into canonical order: by case, then seed, then method in the order in which the run gave them.
-``biased-matched.json``
-    what the rows are: experiment, protocol, columns, the full parameter set and its SHA-256.
+A *run* is one (case, seed) of an experiment under a protocol; it gives one row for each method.
+A kill loses nothing but the run under way. What is worth keeping goes from here to `book/results`
+by `companion.runs.published.publish`.
 """
 
 import hashlib
 import json
 import logging
-import os
+import math
+import numbers
 import re
-import tempfile
-import zlib
-from contextlib import ExitStack, contextmanager
-from csv import reader as csv_reader
+import sqlite3
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from companion.runs import journal
-from companion.runs.journal import Contents, Task
+from companion.paths import BUILD
 
-__all__ = [
-    "ParameterMismatchError",
-    "Store",
-    "StoreBusyError",
-    "StoreError",
-    "Task",
-    "file_stem",
-    "make_folder",
-    "parameters_hash",
-    "remove_stores",
-]
-
+STORE = BUILD / "reproduction" / "runs.sqlite"
+VALUES = ("accuracy", "n_iter", "mutual_information", "prior_ratio", "ess", "seconds")
+COLUMNS = ("experiment", "protocol", "case", "seed", "method", *VALUES)
+_SCHEMA = f"""
+BEGIN;
+CREATE TABLE IF NOT EXISTS protocols (
+    experiment TEXT, protocol TEXT, sha256 TEXT NOT NULL, parameters TEXT NOT NULL,
+    PRIMARY KEY (experiment, protocol));
+CREATE TABLE IF NOT EXISTS runs (
+    experiment TEXT, protocol TEXT, sha256 TEXT, "case" TEXT, seed INTEGER, method TEXT,
+    position INTEGER NOT NULL, {", ".join(f"{value} REAL" for value in VALUES)},
+    PRIMARY KEY (experiment, protocol, sha256, "case", seed, method));
+COMMIT;
+"""
+_BUSY_SECONDS = 30
 _log = logging.getLogger(__name__)
 
 
@@ -53,12 +52,23 @@ class StoreBusyError(StoreError):
     """Another sweep is writing to the store."""
 
 
-def parameters_hash(parameters):
-    """Identify a parameter set."""
+class Task(NamedTuple):
+    """What names a run within one experiment and protocol."""
+
+    case: str
+    seed: int
+
+    def __str__(self):
+        return f"{self.case} seed {self.seed}"
+
+
+def canonical_json(parameters):
+    """Write a parameter set in the one way in which its SHA-256 is taken."""
     if not isinstance(parameters, dict):
         raise TypeError(f"parameters must be a dict, got {type(parameters).__name__}")
+    form = {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False}
     try:
-        return hashlib.sha256(_canonical_json(parameters)).hexdigest()
+        return json.dumps(parameters, allow_nan=False, **form)
     except (TypeError, ValueError) as error:
         raise TypeError(
             "parameters must hold only strings, finite numbers, booleans, None, "
@@ -66,229 +76,214 @@ def parameters_hash(parameters):
         ) from None
 
 
-def _canonical_json(value):
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
-    return text.encode()
+def parameters_hash(parameters):
+    """Identify a parameter set."""
+    return hashlib.sha256(canonical_json(parameters).encode()).hexdigest()
 
 
-def file_stem(experiment, protocol):
-    """Name of a store's files, without their endings."""
-    return f"{experiment}-{protocol}".replace(":", ".")
+def differences(there, here):
+    """Say which parameters differ between two sets; nothing if none does."""
+
+    def shown(parameters, name):
+        form = {"sort_keys": True, "ensure_ascii": False}
+        return json.dumps(parameters[name], **form) if name in parameters else "absent"
+
+    pairs = [(n, shown(there, n), shown(here, n)) for n in sorted({*there, *here})]
+    return "; ".join(f"{name}: {a} there, {b} here" for name, a, b in pairs if a != b)
 
 
-def make_folder(folder, name="directory"):
-    """Make a folder unless it is there, and refuse one in which nothing can be written."""
-    folder = Path(folder)
-    try:
-        for path in (folder, *folder.parents):
-            if path.is_file():
-                raise ValueError(f"{name} must be a folder, got {str(path)!r}, which is a file")
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"{name} must be a folder that can be written, got {str(folder)!r}: {error.strerror}"
-        ) from None
-    return folder
-
-
-def remove_stores(stores):
-    """Remove the files of some stores: all of them, or none if a sweep is writing to one."""
-    stores = list(stores)
-    with ExitStack() as locks:
-        for store in stores:
-            locks.enter_context(store.locked())
-        for store in stores:
-            # Rows first: without their side file nobody would know whose they are.
-            store.path.unlink(missing_ok=True)
-            store.side_path.unlink(missing_ok=True)
+def natural_order(case):
+    """Order cases as people do: 200 before 1000."""
+    return [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", case)]
 
 
 class Store:
-    """The stored runs of one experiment under one protocol and one parameter set."""
+    """The runs of one experiment under one protocol and parameter set, in a file of many."""
 
-    def __init__(self, directory, experiment, protocol, parameters):
-        for argument, name in (("experiment", experiment), ("protocol", protocol)):
-            if not isinstance(name, str) or not re.fullmatch(r"[\w.:-]+", name):
-                raise ValueError(
-                    f"{argument} must be made of letters, digits, dots, colons, underscores and "
-                    f"hyphens, got {name!r}"
-                )
-        self.experiment = experiment
-        self.protocol = protocol
-        self.parameters_sha256 = parameters_hash(parameters)
-        self.parameters = json.loads(_canonical_json(parameters))
-        stem = file_stem(experiment, protocol)
-        self.path = Path(directory) / f"{stem}.csv"
-        self.side_path = self.path.with_name(f"{stem}.json")
-        self._writing = False
-        self._columns = None
-        self._descriptor = None
+    def __init__(self, path, experiment, protocol, parameters):
+        self.path = Path(path)
+        self.experiment, self.protocol = experiment, protocol
+        self.parameters = json.loads(canonical_json(parameters))
+        self._key = (experiment, protocol, parameters_hash(parameters))
+        self._connection = None
 
     def mismatch(self):
-        """Compare the stored parameters with the asked ones."""
-        side = self._read_side()
-        if side is None:
-            return None
-        there, here = (
-            {**content.pop("parameters"), **content}
-            for content in (side, self._content(side["columns"]))
+        """Say how the stored parameters differ from the asked ones; nothing if they do not."""
+        query = "SELECT parameters FROM protocols WHERE experiment = ? AND protocol = ?"
+        found = self._read(query, self._key[:2])
+        different = found and differences(json.loads(found[0][0]), self.parameters)
+        name = f"{self.experiment} {self.protocol}"
+        return different and (
+            f"{self.path.name} holds runs of {name} with other parameters ({different})"
         )
-        if _canonical_json(there) == _canonical_json(here):
-            return None
-        shown = [
-            (name, _shown(there, name), _shown(here, name)) for name in sorted({*there, *here})
-        ]
-        differences = "; ".join(f"{name}: {a} there, {b} here" for name, a, b in shown if a != b)
-        return f"{self.path.name} holds runs of other parameters ({differences})"
 
     def rows(self):
-        """Read the rows of all complete runs."""
-        contents = self._read(say=True)
-        columns = contents.columns or journal.columns_of([])
-        table = csv_reader(line.decode() for line in journal.in_order(contents.runs))
-        cells = list(zip(*table, strict=True)) or [()] * len(columns)
-        values = {c: journal.read_column(c, v) for c, v in zip(columns, cells, strict=True)}
-        return pd.DataFrame(values).drop(columns=["part", "crc32"])
+        """Read the rows of all runs."""
+        query = (
+            f"SELECT {_quoted(COLUMNS)} FROM runs WHERE (experiment, protocol, sha256) = (?, ?, ?) "
+            'ORDER BY "case", seed, position'
+        )
+        rows = self._read(query, self._key)
+        rows.sort(key=lambda row: natural_order(row[2]))
+        return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(VALUES, float))
 
     def done(self):
-        """Tell which tasks have a complete run in the store."""
-        return set(self._read().runs)
-
-    @contextmanager
-    def locked(self, wait=False):
-        """Keep other writers out."""
-        make_folder(self.path.parent)
-        try:
-            lock = FileLock(f"{self.path}.lock").acquire(timeout=-1 if wait else 0)
-        except Timeout:
-            raise StoreBusyError(
-                f"another sweep is writing to {self.path.name}: let it end, or ask to wait for it"
-            ) from None
-        with lock:
-            yield self
+        """Tell which tasks have a run in the store."""
+        query = (
+            'SELECT DISTINCT "case", seed FROM runs '
+            "WHERE (experiment, protocol, sha256) = (?, ?, ?)"
+        )
+        return {Task(*row) for row in self._read(query, self._key)}
 
     @contextmanager
     def writing(self, wait=False):
-        """Hold the store for writing: repair it first, put it into canonical order at the end."""
-        with self.locked(wait):
+        """Keep other writers out, and open the file for `append`."""
+        with _locked(self.path, wait):
+            self._connection = _open_or_set_aside(self.path)
             try:
-                self._open()
+                mismatch = self.mismatch()
+                if mismatch:
+                    raise ParameterMismatchError(f"{mismatch}; use another protocol name or store")
                 yield self
             finally:
-                self._close()
+                self._connection.close()
+                self._connection = None
 
     def append(self, task, rows):
-        """Add one complete run, and have it on disk before returning."""
-        if not self._writing:
-            raise StoreError("append must be called inside `with store.writing():`")
-        columns = journal.columns_of(rows)
-        if self._columns not in (None, columns):
-            odd = ", ".join(sorted({*columns} ^ {*self._columns}))
-            raise ValueError(f"every run must give the same columns, but these differ: {odd}")
-        fixed = {"experiment": self.experiment, "protocol": self.protocol, **task._asdict()}
-        lines = journal.run_lines(rows, fixed, columns, self._check(columns))
-        if self._columns is None:
-            self._columns = columns
-            self._write_side()
-            self._compact()
-        if self._descriptor is None:
-            self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
-        journal.write(self._descriptor, b"".join(line + b"\n" for line in lines))
-
-    def _open(self):
-        mismatch = self.mismatch()
-        if mismatch:
-            raise ParameterMismatchError(f"{mismatch}; store these under another protocol name")
-        side, contents = self._read_side(), self._read(say=True)
-        if side is None and contents.damaged_lines and not contents.runs:
-            raise StoreError(
-                f"no row of {self.path.name} passes its check and {self.side_path.name} cannot be "
-                "read, so whose rows they are is unknown: restore that file, or remove both"
-            )
-        self._writing = True
-        self._columns = contents.columns if side or contents.runs else None
-        if self._columns:
-            if side is None:
-                self._write_side()
-            self._compact()
-
-    def _close(self):
-        self._writing = False
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-            self._compact()
-
-    def _compact(self):
-        lines = [journal.header(self._columns), *journal.in_order(self._read().runs)]
-        data = b"\n".join(lines) + b"\n"
-        if not self.path.exists() or self.path.read_bytes() != data:
-            journal.replace(self.path, data)
-
-    def _content(self, columns):
-        return {
-            "experiment": self.experiment,
-            "protocol": self.protocol,
-            "columns": columns,
-            "parameters": self.parameters,
-        }
-
-    def _check(self, columns):
-        return zlib.crc32(_canonical_json(self._content(columns)))
-
-    def _write_side(self):
-        checks = {
-            "parameters_sha256": self.parameters_sha256,
-            "crc32": f"{self._check(self._columns):08x}",
-        }
-        side = {**self._content(self._columns), **checks}
-        data = json.dumps(side, indent=2, ensure_ascii=False).encode() + b"\n"
-        journal.replace(self.side_path, data)
-
-    def _read_side(self):
-        """Read the side file's content; None when there is none that passes its check."""
+        """Store the rows of one run: all of them or none."""
+        if self._connection is None:
+            raise StoreError("append must be called inside `with store.writing()`")
+        table = _checked(rows)
+        key = (*self._key, *task)
+        marks = ", ".join("?" * (len(COLUMNS) + 2))
+        about = (*self._key, canonical_json(self.parameters))
         try:
-            side = json.loads(self.side_path.read_bytes())
-            content = {key: side[key] for key in self._content(None)}
-            passes = side["crc32"] == f"{zlib.crc32(_canonical_json(content)):08x}"
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        return content if passes else None
+            with self._connection:
+                self._connection.execute("INSERT OR IGNORE INTO protocols VALUES (?,?,?,?)", about)
+                self._connection.executemany(
+                    f"INSERT INTO runs VALUES ({marks})",
+                    [(*key, method, i, *values) for i, (method, *values) in enumerate(table)],
+                )
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} cannot be written: {error}") from None
 
-    def _read(self, say=False):
-        mismatch, side = self.mismatch(), self._read_side()
-        if mismatch:
-            _log.warning("%s: none of them is used", mismatch)
-            return Contents(None, {}, [], [])
+    def _read(self, query, values):
+        if self._connection is not None:
+            return self._connection.execute(query, values).fetchall()
         if not self.path.exists():
-            return Contents(side and side["columns"], {}, [], [])
-        lines = [line.rstrip(b"\r") for line in self.path.read_bytes().split(b"\n")]
-        columns = side["columns"] if side else lines[0].decode(errors="replace").split(",")
-        contents = journal.sort_out(lines, columns, self._check(columns))
-        if say:
-            self._say_problems(side, contents)
-        return contents
+            return []
+        try:
+            with closing(_connect(self.path)) as connection:
+                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                    return []  # its maker was killed before anything was in it
+                return connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} cannot be read as a store of runs: {error}") from None
 
-    def _say_problems(self, side, contents):
-        if side is None:
-            _log.warning("%s is missing or damaged; a sweep restores it", self.side_path.name)
-        for what, names in (
-            ("lines are damaged", contents.damaged_lines),
-            ("runs are incomplete", contents.incomplete_runs),
-        ):
-            if names:
-                _log.warning(
-                    "%s: these %s and left out, a sweep computes them again: %s%s",
-                    self.path.name,
-                    what,
-                    ", ".join(names[:20]),
-                    f" and {len(names) - 20} more" if len(names) > 20 else "",
+
+def protocols_in(path):
+    """List the (experiment, protocol, parameters) of which a file holds runs."""
+    found = Store(path, "", "", {})._read(
+        "SELECT experiment, protocol, parameters FROM protocols ORDER BY 1, 2", ()
+    )
+    return [(experiment, protocol, json.loads(text)) for experiment, protocol, text in found]
+
+
+def remove_runs(stores):
+    """Forget the runs of some experiments and protocols of one file, under any parameters."""
+    stores = list(stores)
+    path = stores[0].path
+    with _locked(path), closing(_open_or_set_aside(path)) as connection, connection:
+        for store in stores:
+            for table in ("runs", "protocols"):
+                connection.execute(
+                    f"DELETE FROM {table} WHERE (experiment, protocol) = (?, ?)", store._key[:2]
                 )
 
 
-def _shown(parameters, name):
-    return json.dumps(parameters[name], ensure_ascii=False) if name in parameters else "absent"
+def _quoted(columns):
+    return ", ".join(f'"{column}"' for column in columns)  # case is a word of SQL
+
+
+def _checked(rows):
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TypeError(f"a run must give a list of dicts, got {rows!r:.80}")
+    methods = [row.get("method") for row in rows]
+    if not methods or len(set(methods)) < len(rows) or not all(isinstance(m, str) for m in methods):
+        raise ValueError(f"a run must give one row for each of its methods, got {methods}")
+    further = {column for row in rows for column in row} - {"method", *VALUES}
+    if further:
+        known = ", ".join(("method", *VALUES))
+        raise ValueError(f"a row may have {known}, got {', '.join(sorted(further))}")
+    return [[row["method"], *(_number(value, row.get(value)) for value in VALUES)] for row in rows]
+
+
+def _number(column, value):
+    """Round what nobody reads to the last digit; None stands for a value that is not there."""
+    if value is None or (isinstance(value, numbers.Real) and math.isnan(value)):
+        return None
+    if not isinstance(value, (numbers.Real, np.bool_)):
+        raise TypeError(f"{column} must be a number, got {value!r}")
+    if column == "accuracy":
+        return float(value)
+    return round(float(value), 3) if column == "seconds" else float(f"{value:.10g}")
+
+
+@contextmanager
+def _locked(path, wait=False):
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(f"{path}.lock").acquire(timeout=-1 if wait else 0)
+    except Timeout:
+        raise StoreBusyError(
+            f"another sweep is writing to {path.name}: let it end, or choose another store"
+        ) from None
+    except OSError as error:
+        reason = error.strerror or error
+        raise StoreError(f"{path} cannot be written: {reason}") from None
+    with lock:
+        yield
+
+
+def _connect(path):
+    return sqlite3.connect(path, timeout=_BUSY_SECONDS)
+
+
+def _open_or_set_aside(path):
+    """Open a store for writing; what cannot be one is renamed, named and never overwritten."""
+    if path.exists() and not _is_store(path):
+        aside = next(p for i in range(1000) if not (p := _damaged_name(path, i)).exists())
+        path.rename(aside)
+        # A journal left behind would be played into the new file.
+        for ending in ("-journal", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
+        _log.warning(
+            "%s cannot be read as a store of runs; it is kept as %s", path.name, aside.name
+        )
+    try:
+        connection = _connect(path)
+        connection.executescript(_SCHEMA)
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} cannot be written: {error}") from None
+    return connection
+
+
+def _damaged_name(path, i):
+    return path.with_name(f"{path.name}.damaged{f'-{i}' if i else ''}")
+
+
+def _is_store(path):
+    """Tell whether a file is one of ours and whole; an empty one, as a kill may leave, is."""
+    try:
+        with closing(_connect(path)) as connection:
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if tables and not {"runs", "protocols"} <= tables:
+                return False
+            if tables:
+                connection.execute(f"SELECT sha256, position, {_quoted(COLUMNS)} FROM runs LIMIT 0")
+            return connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
+            raise StoreError(f"{path} cannot be opened: {error}") from None
+        return False

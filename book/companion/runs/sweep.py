@@ -1,19 +1,19 @@
 """Compute the missing runs of a store: in this process, on all cores, or on a Dask cluster.
 
-joblib does the work here, Dask's client on a cluster. Runs are pure functions of (case, seed), so
-it does not matter where they are computed nor in which order they arrive. Only the process that
+joblib does the work, on a cluster by its own Dask backend. Runs are pure functions of (case, seed),
+so it does not matter where they are computed nor in which order they arrive. Only the process that
 called `sweep` writes to the store, run by run, so a sweep that was stopped in whatever way resumes
 where it was.
 """
 
 import asyncio
+import multiprocessing
 import re
 import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from functools import partial
 from typing import NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
@@ -23,21 +23,12 @@ from tqdm import tqdm
 
 from companion.runs.store import Task
 
-__all__ = [
-    "SchedulerError",
-    "SweepError",
-    "SweepInterrupted",
-    "check_jobs",
-    "check_reachable",
-    "check_scheduler",
-    "sweep",
-]
-
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[\da-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})")
 _CONNECT_SECONDS = 5
-_DESERTED_SECONDS = 60
+_READY_SECONDS = 60  # the first import on a worker may come from a slow disk
+_SILENT_SECONDS = 3600  # no run takes so long: the worker died, and joblib does not tell
 _LINE_SECONDS = 15
-_RESUME = "what is done is stored: repeat the same command to compute the rest"
+_RESUME = "what is done is stored: run the same command again to compute the rest"
 
 
 class SweepError(Exception):
@@ -53,7 +44,7 @@ class SchedulerError(SweepError):
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """The sweep was stopped from the keyboard; the message says how to resume."""
+    """The sweep was stopped by a signal; the message says how to resume."""
 
 
 class _Result(NamedTuple):
@@ -77,40 +68,9 @@ def check_scheduler(address, name="scheduler"):
         )
 
 
-def check_reachable(address):
-    """Raise `SchedulerError` unless a Dask scheduler answers at an address."""
-    distributed = _distributed()
-
-    async def identity():
-        arguments = distributed.Security().get_connection_args("client")
-        asked = distributed.rpc(
-            address, timeout=_CONNECT_SECONDS, connection_args=arguments, deserialize=False
-        )
-        async with asked:
-            return await asyncio.wait_for(asked.identity(), _CONNECT_SECONDS)
-
-    try:
-        with ThreadPoolExecutor(1) as thread:  # in a notebook, this one has a loop already
-            kind = thread.submit(asyncio.run, identity()).result()["type"]
-    except OSError:  # a timeout is one too
-        reason = f"no answer within {_CONNECT_SECONDS} s"
-    except TypeError as error:  # tls without certificates
-        reason = str(error)
-    except Exception:  # an answer in another language can fail to be read in any way
-        reason = "what answers there is no Dask scheduler"
-    else:
-        if kind == "Scheduler":
-            return
-        reason = f"what answers there is a Dask {kind.lower()}"
-    raise SchedulerError(f"scheduler {address!r} cannot be reached: {reason}")
-
-
 def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=False):
     """Compute those of the tasks that the store does not have, and store them as they arrive."""
     tasks = list(dict.fromkeys(_task(item) for item in tasks))
-    check_jobs(jobs)
-    if scheduler is not None:
-        check_scheduler(scheduler)
     failures = {}
     with store.writing(wait=wait):
         done = store.done()
@@ -121,9 +81,8 @@ def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=Fals
     if failures:
         sentences = "\n".join(f"{task} failed: {error}" for task, error in failures.items())
         raise SweepError(f"{sentences}\n{len(failures)} of {len(tasks)} runs failed", failures)
-    rows = store.rows()
+    rows, wanted = store.rows(), set(tasks)
     keys = zip(rows["case"], rows["seed"], strict=True)
-    wanted = set(tasks)
     return rows[[key in wanted for key in keys]].reset_index(drop=True)
 
 
@@ -139,9 +98,8 @@ def _task(item):
 def _fill(run, missing, store, jobs, scheduler, advance):
     """Compute the missing runs and store each when it arrives; return what failed."""
     failures = {}
-    results = _on_cluster(run, missing, scheduler) if scheduler else _here(run, missing, jobs)
     try:
-        with closing(results):
+        with closing(computed(run, missing, jobs, scheduler)) as results:
             for task, rows, error in results:
                 error = error or _keep(store, task, rows)
                 if error:
@@ -151,16 +109,9 @@ def _fill(run, missing, store, jobs, scheduler, advance):
         raise SweepInterrupted(f"interrupted; {_RESUME}") from None
     except BrokenProcessPool as error:
         raise SweepError(f"a worker process died; {_RESUME}", failures) from error
+    except multiprocessing.TimeoutError as error:
+        raise SweepError(f"a run did not come back from its worker; {_RESUME}") from error
     return failures
-
-
-def _attempt(run, task):
-    """Compute one run wherever joblib put it; an error travels back as a sentence."""
-    try:
-        with threadpool_limits(limits=1):
-            return _Result(task, run(task.case, task.seed), "")
-    except Exception as error:
-        return _Result(task, [], _sentence(error))
 
 
 def _keep(store, task, rows):
@@ -172,82 +123,93 @@ def _keep(store, task, rows):
     return ""
 
 
-def _here(run, tasks, jobs):
-    """Compute in this process or in processes of this machine; give results as they arrive."""
+def computed(run, tasks, jobs=1, scheduler=None):
+    """Give (task, rows, error) of each run as it arrives, one by one."""
+    check_jobs(jobs)
     with (
-        # workers whose sweep was killed end soon instead of after joblib's five minutes
-        parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=20),
+        _cluster(run, scheduler) if scheduler else _this_machine(),
         warnings.catch_warnings(),
     ):
         # what an interrupt cancels is said in our own words
         warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
-        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+        # a batch of one: a kill loses only the runs under way
+        parallel = Parallel(
+            n_jobs=-1 if scheduler else jobs,
+            batch_size=1,
+            return_as="generator_unordered",
+            timeout=_SILENT_SECONDS if scheduler else None,
+        )
         yield from parallel(delayed(_attempt)(run, task) for task in tasks)
 
 
-def _on_cluster(run, tasks, address):
-    """Compute on the workers of a Dask scheduler; give results as they arrive.
-
-    Not by joblib's own Dask backend: in joblib 1.6 it passes no error of a task on to a generator,
-    so a sweep whose runs the workers cannot unpickle would never end.
-    """
-    with _client(address) as client:
-        futures = client.map(partial(_attempt, run), tasks, pure=False)
-        task_of = {future.key: task for future, task in zip(futures, tasks, strict=True)}
-        arriving = _distributed().as_completed(
-            futures, loop=client.loop, with_results=True, raise_errors=False
-        )
-        del futures  # so that the cluster forgets each result once it is stored
-        for future, result in _until_deserted(client, arriving):
-            # not by future.status: that may have changed since, when the worker left
-            if isinstance(result, _Result):
-                yield result
-            elif isinstance(result, tuple):  # type, exception, traceback
-                yield _Result(task_of[future.key], [], _sentence(result[1]))
-            else:
-                raise SweepError(f"the connection to scheduler {address!r} was lost; {_RESUME}")
-
-
-def _until_deserted(client, arriving):
-    """Give what arrives; raise when nothing can arrive any more since all workers are gone."""
-    last_seen = last_asked = time.monotonic()
-    while not arriving.is_empty():
-        yield from arriving.next_batch(block=False)
-        time.sleep(0.02)
-        now = time.monotonic()
-        if now - last_asked < _DESERTED_SECONDS / 10:
-            continue
-        last_asked = now
-        if client.ncores():
-            last_seen = now
-        elif now - last_seen > _DESERTED_SECONDS:
-            raise SweepError(f"the scheduler has lost all its workers; {_RESUME}")
-
-
-def _distributed():
+def _attempt(run, task):
+    """Compute one run wherever joblib put it; an error travels back as a sentence."""
     try:
-        import distributed  # only here: it is an optional extra, and slow to import
-    except ImportError:
-        raise SchedulerError(
-            "scheduler needs the package distributed: install ddr-companion[cluster]"
-        ) from None
-    return distributed
-
-
-@contextmanager
-def _client(address):
-    check_reachable(address)
-    with _distributed().Client(address, timeout=_CONNECT_SECONDS, set_as_default=False) as client:
-        try:
-            client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
-        except TimeoutError:
-            raise SchedulerError(f"scheduler {address!r} has no workers") from None
-        yield client
+        with threadpool_limits(limits=1):
+            return _Result(task, run(task.case, task.seed), "")
+    except Exception as error:
+        return _Result(task, [], _sentence(error))
 
 
 def _sentence(error):
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+
+
+def _this_machine():
+    # workers whose sweep was killed end soon instead of after joblib's five minutes
+    return parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=20)
+
+
+@contextmanager
+def _cluster(run, address):
+    """Let joblib use a Dask cluster, after every worker has shown that it can read the run."""
+    with connected(address) as client:
+        threads = client.ncores()
+        if sum(threads.values()) < 2:  # with one thread, joblib would compute in this process
+            raise SchedulerError(f"scheduler {address!r} has fewer than two threads of workers")
+        # joblib's Dask backend waits for ever for a task that a worker cannot unpickle
+        for worker, asked in [
+            (worker, client.submit(_ready, run, workers=[worker], pure=False)) for worker in threads
+        ]:
+            try:
+                asked.result(timeout=_READY_SECONDS)
+            except Exception as error:
+                raise SchedulerError(
+                    f"worker {worker} cannot compute the runs: {_sentence(error)}"
+                ) from None
+        with parallel_config(backend="dask", client=client):
+            yield
+
+
+def _ready(run):
+    """Arrive on a worker: the run was unpickled and this module imported there."""
+
+
+@contextmanager
+def connected(address):
+    """Connect to a Dask scheduler, or say in one sentence why not."""
+    check_scheduler(address)
+    try:
+        import distributed  # only here: it is an optional extra, and slow to import
+    except ImportError:
+        raise SchedulerError("scheduler needs the package distributed: pip install it") from None
+
+    async def ask():  # a client would wait for ever for what takes connections and says nothing
+        arguments = distributed.Security().get_connection_args("client")
+        limit = {"timeout": _CONNECT_SECONDS, "connection_args": arguments}
+        async with distributed.rpc(address, deserialize=False, **limit) as asked:
+            return await asyncio.wait_for(asked.identity(), _CONNECT_SECONDS)
+
+    try:
+        with ThreadPoolExecutor(1) as thread:  # in a notebook, this one has a loop already
+            found = f"a Dask {thread.submit(asyncio.run, ask()).result()['type'].lower()}"
+    except Exception:  # an answer in another language can fail to be read in any way
+        found = "nothing that speaks as Dask does"
+    if found != "a Dask scheduler":
+        raise SchedulerError(f"scheduler {address!r} cannot be used: found {found} there")
+    with distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False) as client:
+        yield client
 
 
 @contextmanager

@@ -1,0 +1,188 @@
+"""The published runs: `book/results`, a few sorted CSV files and the list of their SHA-256.
+
+One file an experiment and kind: `biased-tables.csv` has the protocols of the paper's tables,
+`biased-universes.csv` those named `universe:…`, `biased-search.csv` those named `search:…`.
+`parameters.json` says what was computed, `SHA256SUMS` notices whatever is altered, removed, added
+or swapped. A CSV file with other columns may lie there too; it is in the list, but no runs.
+"""
+
+import hashlib
+import json
+import math
+import os
+import re
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+
+from companion.paths import BOOK
+from companion.runs.store import (
+    COLUMNS,
+    VALUES,
+    ParameterMismatchError,
+    Store,
+    StoreError,
+    canonical_json,
+    differences,
+    natural_order,
+    parameters_hash,
+    protocols_in,
+)
+
+FOLDER = BOOK / "results"
+SUMS, PARAMETERS = "SHA256SUMS", "parameters.json"
+_KINDS = {"universe": "universes", "search": "search"}
+_HEADER = ",".join(column for column in COLUMNS if column != "experiment")
+_read_before = {}
+
+
+def file_name(experiment, protocol):
+    """Name the file in which the runs of a protocol are published."""
+    prefix, colon, _ = protocol.partition(":")
+    return f"{experiment}-{_KINDS.get(prefix, prefix) if colon else 'tables'}.csv"
+
+
+def published_results(folder=None):
+    """Read all published runs as one tidy table, if every file is what the list of SHA-256 says."""
+    return _read(folder)[0].copy()
+
+
+def published_parameters(folder=None):
+    """Read the parameters of every published (experiment, protocol)."""
+    return _read(folder)[1]
+
+
+def _read(folder):
+    """Read a folder, or take what was read of it before if no file has changed since."""
+    folder = Path(folder or FOLDER).resolve()
+    state = [(p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in _files(folder)]
+    if _read_before.get(folder, (None,))[0] != state:
+        contents = verified(folder)
+        tables = [_table(name, data) for name, data in contents.items() if _has_runs(data)]
+        results = pd.concat(tables, ignore_index=True) if tables else _table("-", b"")
+        keyed = json.loads(contents.get(PARAMETERS, b"{}"))
+        parameters = {tuple(key.split("/")): entry["parameters"] for key, entry in keyed.items()}
+        _read_before[folder] = state, results, parameters
+    return _read_before[folder][1:]
+
+
+def _files(folder):
+    """List what is published; what an editor or a system leaves hidden there is not."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def verified(folder):
+    """Read every file of a folder; one that is not as listed is refused by its name."""
+    names = [path.name for path in _files(folder)]
+    if not names:
+        return {}
+    if SUMS not in names:
+        raise StoreError(f"{SUMS} is missing in {folder.name}: restore it from git")
+    lines = _bytes(folder / SUMS).decode(errors="replace").splitlines()
+    if not all(re.fullmatch(r"[0-9a-f]{64}  [\w.-]+", line) for line in lines):
+        raise StoreError(f"{SUMS} of {folder.name} is damaged: restore it from git")
+    listed = {line[66:]: line[:64] for line in lines}
+    for name in sorted({*listed, *names} - {SUMS}):
+        if name not in listed:
+            raise StoreError(f"{name} is not listed in {SUMS} of {folder.name}: remove it")
+        if name not in names:
+            raise StoreError(f"{name} is listed in {SUMS} but missing: restore it from git")
+    contents = {name: _bytes(folder / name) for name in sorted(listed)}
+    for name, data in contents.items():
+        if hashlib.sha256(data).hexdigest() != listed[name]:
+            raise StoreError(f"{name} is not what {SUMS} says, it was altered: restore it from git")
+    return contents
+
+
+def _bytes(path):
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def _has_runs(data):
+    return data.startswith(f"{_HEADER}\n".encode())
+
+
+def _table(name, data):
+    text = data.decode() or _HEADER
+    table = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False)
+    table.insert(0, "experiment", name.rpartition("-")[0])
+    table["seed"] = table["seed"].astype("int64")
+    for column in VALUES:  # by Python's float, which reads back just what repr wrote
+        table[column] = pd.Series([float(cell or "nan") for cell in table[column]], dtype=float)
+    return table[list(COLUMNS)]
+
+
+def publish(path, folder=None):
+    """Add the runs of a store to the published ones; return what was written."""
+    folder = Path(folder or FOLDER)
+    old, parameters = published_results(folder), dict(published_parameters(folder))
+    tables = [old]
+    for experiment, protocol, there in protocols_in(path):
+        key = (experiment, protocol)
+        differ = differences(parameters.get(key, there), there)
+        if differ:
+            raise ParameterMismatchError(
+                f"published are runs of {experiment} {protocol} with other parameters ({differ}); "
+                "take these out of book/results first, or use another protocol name"
+            )
+        parameters[key] = there
+        tables.append(Store(path, experiment, protocol, there).rows())
+    return write_published(pd.concat(tables, ignore_index=True), parameters, folder)
+
+
+def write_published(rows, parameters, folder):
+    """Write runs and their parameters into a folder; of a run that stands twice, the later one."""
+    rows = rows.drop_duplicates(["experiment", "protocol", "case", "seed", "method"], keep="last")
+    files = [file_name(*key) for key in zip(rows["experiment"], rows["protocol"], strict=True)]
+    texts = {name: _csv(part) for name, part in rows.groupby(files)}
+    return write_files({**texts, PARAMETERS: _parameters_text(parameters)}, folder)
+
+
+def write_files(texts, folder=None):
+    """Write files by their names into a folder, together with the list of all SHA-256."""
+    folder = Path(folder or FOLDER)
+    contents = {**verified(folder), **{name: text.encode() for name, text in texts.items()}}
+    lines = [f"{hashlib.sha256(contents[n]).hexdigest()}  {n}\n" for n in sorted(contents)]
+    new = {**{name: contents[name] for name in texts}, SUMS: "".join(lines).encode()}
+    folder.mkdir(parents=True, exist_ok=True)
+    # All are written beside their places before the first is moved, so that a kill hardly ever
+    # leaves some old and some new; if it does, the list notices.
+    for name, data in new.items():
+        (folder / f".{name}.part").write_bytes(data)
+    for name in new:
+        os.replace(folder / f".{name}.part", folder / name)
+    return [folder / name for name in new]
+
+
+def _csv(rows):
+    """Write rows by protocol, case and seed; a run's methods keep the order of the protocol."""
+    rows = rows.sort_values("seed", kind="stable")
+    rows = rows.sort_values("case", key=lambda c: c.map(natural_order), kind="stable")
+    rows = rows.sort_values("protocol", kind="stable")
+    cells = [[_cell(v) for v in rows[column]] for column in _HEADER.split(",")]
+    return "\n".join([_HEADER, *(",".join(line) for line in zip(*cells, strict=True))]) + "\n"
+
+
+def _cell(value):
+    """Write a text as it is, and of a number the shortest text that reads back as the same."""
+    if isinstance(value, str):
+        if any(mark in value for mark in ',"\r\n'):
+            raise ValueError(f"names must have no comma, quote or line end, got {value!r}")
+        return value
+    return "" if math.isnan(value) else repr(value)
+
+
+def _parameters_text(parameters):
+    """Write one line a protocol, so that a difference shows which one changed."""
+    lines = [
+        f'"{"/".join(key)}": {{"sha256": "{parameters_hash(entry)}", '
+        f'"parameters": {canonical_json(entry)}}}'
+        for key, entry in sorted(parameters.items())
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

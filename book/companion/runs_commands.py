@@ -1,0 +1,197 @@
+"""The commands about runs: `reproduce`, `multiverse`, `verify` and `publish`."""
+
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from companion.paths import BUILD
+
+jobs_option = click.option(
+    "--jobs", type=int, default=-1, help="How many processes (default: one per core)."
+)
+store_option = click.option(
+    "--store",
+    "path",
+    type=Path,
+    default=BUILD / "reproduction" / "runs.sqlite",
+    help="The SQLite file with the runs (default: _build/reproduction/runs.sqlite).",
+)
+
+
+def sweep_options(command):
+    """Give a command what both sweeps share."""
+    for option in (
+        click.argument("experiments", nargs=-1),
+        click.option("--runs", type=int, help="Runs of each case (default: the protocol's)."),
+        jobs_option,
+        click.option("--scheduler", metavar="tcp://…", help="Compute on this Dask cluster."),
+        store_option,
+        click.option("--fresh", is_flag=True, help="First remove what is stored of what is asked."),
+    )[::-1]:
+        command = option(command)
+    return command
+
+
+@click.command()
+@sweep_options
+@click.option("--protocol", default="matched", help="matched (default) or tuned.")
+def reproduce(experiments, protocol, fresh, **options):
+    """Compute the paper's tables anew and compare them.
+
+    EXPERIMENTS are synthetic, biased, cross; all by default. The runs go to a store of their own.
+    Interrupted, the command resumes when it is called again. At the end it prints the largest
+    differences from the published runs and from the paper.
+    """
+    from companion.evidence.printed import compare, summary
+    from companion.runs.protocols import load_protocol
+    from companion.runs.reproduce import compute_all, difference_from_published
+
+    chosen = [load_protocol(e, protocol) for e in _checked(experiments, options)]
+    with _told_to_go_on(fresh):
+        _start_afresh(fresh, chosen, options)
+        for content in chosen:
+            experiment, runs = content["experiment"], options["runs"] or content["runs"]
+            click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
+            [rows] = compute_all([content], _indented, **options)
+            _indented(difference_from_published(rows))
+            comparison = compare(rows, experiment, protocol)
+            _indented(_largest_difference_from_the_paper(comparison))
+            _indented(f"verdicts: {summary(comparison)}")
+
+
+def _indented(line):
+    click.echo(f"  {line}")
+
+
+def _largest_difference_from_the_paper(comparison):
+    if not comparison["delta"].notna().any():
+        return "from the paper: it prints none of these"
+    worst = comparison.loc[comparison["delta"].abs().idxmax()]
+    return (
+        f"from the paper: largest difference of means is {worst['delta']:+.4f} "
+        f"({worst['case']}, {worst['method']})"
+    )
+
+
+@click.command()
+@sweep_options
+def multiverse(experiments, fresh, **options):
+    """Compute the matched tables anew under every open choice.
+
+    EXPERIMENTS are synthetic, biased, cross; all by default. Every universe of book/multiverse.yml
+    is computed into a store of its own. Interrupted, the command resumes when it is called again.
+    At the end it prints the gain of DDR-uLSIF over uLSIF beside the published one.
+    """
+    import pandas as pd
+
+    from companion.runs.multiverse import universes
+    from companion.runs.reproduce import compute_all
+    from companion.runs.results import published_results
+
+    chosen = {e: list(universes(e).values()) for e in _checked(experiments, options)}
+    with _told_to_go_on(fresh):
+        _start_afresh(fresh, [p for protocols in chosen.values() for p in protocols], options)
+        for experiment, protocols in chosen.items():
+            click.echo(f"{experiment}, {len(protocols)} universes")
+            rows = pd.concat(compute_all(protocols, _indented, **options), ignore_index=True)
+            click.echo(f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe")
+            for line in _gain_lines(rows, published_results(), experiment):
+                _indented(line)
+
+
+def _gain_lines(rows, published, experiment):
+    from companion.evidence.universes import universe_gains
+
+    ours, theirs = universe_gains(rows, experiment), universe_gains(published, experiment)
+    width = max(map(len, ours.index), default=0)
+    for name, row in ours.iterrows():
+        known = f"{theirs.at[name, 'gain']:+.2f}" if name in theirs.index else "none"
+        yield f"{name:<{width}}  {row['gain']:+6.2f}   published {known}"
+
+
+def _checked(experiments, options):
+    """Refuse wrong options before anything is said, made or removed."""
+    from companion.runs.protocols import EXPERIMENTS
+    from companion.runs.sweep import check_jobs, check_scheduler
+
+    unknown = [experiment for experiment in experiments if experiment not in EXPERIMENTS]
+    if unknown:
+        known = ", ".join(EXPERIMENTS)
+        raise ValueError(f"experiment must be one of {known}, got {', '.join(unknown)}")
+    if options["runs"] is not None and options["runs"] < 1:
+        raise ValueError(f"--runs must be at least 1, got {options['runs']}")
+    check_jobs(options["jobs"], "--jobs")
+    if options["scheduler"] is not None:
+        check_scheduler(options["scheduler"], "--scheduler")
+    if options["path"].is_dir():
+        raise ValueError(f"--store must be a file, got {str(options['path'])!r}, a folder")
+    options["progress"] = True
+    return experiments or EXPERIMENTS
+
+
+def _start_afresh(fresh, protocols, options):
+    from companion.runs.reproduce import start_afresh
+
+    if fresh:
+        start_afresh(protocols, options["path"], options["scheduler"])
+
+
+@contextmanager
+def _told_to_go_on(fresh):
+    """Who goes on after a failure or an interrupt must leave out --fresh; mistakes end with it."""
+    from companion.runs.store import ParameterMismatchError
+    from companion.runs.sweep import SchedulerError, SweepError, SweepInterrupted
+
+    advice = "; leave out --fresh, or it begins again" if fresh else ""
+    try:
+        yield
+    except ParameterMismatchError as error:
+        raise ParameterMismatchError(f"{error}, or remove them by --fresh") from None
+    except SchedulerError:
+        raise
+    except SweepError as error:
+        raise SweepError(f"{error}{advice}", error.failures) from None
+    except SweepInterrupted as error:
+        raise SweepInterrupted(f"{error}{advice}") from None
+
+
+@click.command()
+@click.option(
+    "--all", "everything", is_flag=True, help="Everything published, not only the matched tables."
+)
+@jobs_option
+def verify(everything, jobs):
+    """Compute one run of every case again and compare it with the published one.
+
+    By default of the matched tables. Exit code 1 if something differs; what does is named.
+    """
+    from companion.runs.protocols import EXPERIMENTS, load_protocol
+    from companion.runs.reproduce import known_protocols
+    from companion.runs.results import verify
+    from companion.runs.sweep import check_jobs
+
+    check_jobs(jobs, "--jobs")
+    moved = 0
+    for protocol in known_protocols() if everything else map(load_protocol, EXPERIMENTS):
+        name = f"{protocol['experiment']} {protocol['protocol']}"
+        sentences = verify(protocol, jobs)
+        if not sentences:
+            click.echo(f"{name}: one run of each of {len(protocol['cases'])} cases agrees")
+        for sentence in sentences:
+            click.echo(f"ddr-book: {name}: {sentence}", err=True)
+        moved += len(sentences)
+    return 1 if moved else 0
+
+
+@click.command()
+@store_option
+@click.option("--into", type=Path, help="The folder (default: book/results).")
+def publish(path, into):
+    """Add the runs of a store to the published ones, as sorted CSV files."""
+    from companion.runs.published import publish
+
+    if not path.is_file():
+        raise ValueError(f"--store must be a file with runs, got {str(path)!r}, which is none")
+    for written in publish(path, into):
+        click.echo(written)

@@ -1,0 +1,319 @@
+"""The door to stored runs: what is altered is named, what is stored is shown, the rest computed."""
+
+import pandas as pd
+import pytest
+from companion.runs import results as door
+from companion.runs.experiments import Run
+from companion.runs.protocols import changed, load_protocol
+from companion.runs.published import (
+    FOLDER,
+    published_parameters,
+    published_results,
+    verified,
+    write_files,
+    write_published,
+)
+from companion.runs.published import publish as publish_store
+from companion.runs.reproduce import compute, known_protocols
+from companion.runs.results import (
+    both_choices,
+    chosen_gaps,
+    complete,
+    published_runs,
+    random_direction_runs,
+    recomputed,
+    runs_to_show,
+    setting_of,
+    stored_or_computed,
+    what_is_missing,
+    with_cases,
+)
+from companion.runs.store import COLUMNS, ParameterMismatchError, StoreError
+
+METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
+
+
+@pytest.fixture(scope="module")
+def protocol():
+    return changed(load_protocol("synthetic"), methods=METHODS, problem={"n_test": 200})
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory, protocol):
+    """A store with two runs of one case."""
+    path = tmp_path_factory.mktemp("store") / "runs.sqlite"
+    compute(protocol, path, runs=2, cases=["100"], progress=False)
+    return path
+
+
+@pytest.fixture
+def published(tmp_path, computed):
+    """A folder in which these runs are published."""
+    publish_store(computed, tmp_path / "results")
+    return tmp_path / "results"
+
+
+# --- what is published ------------------------------------------------------------------------
+
+
+def test_every_protocol_of_the_book_is_published_completely():
+    protocols = known_protocols()
+    assert len(protocols) == len(published_parameters())
+    for content in protocols:
+        name = f"{content['experiment']} {content['protocol']}"
+        assert published_runs(content).mismatch == "", name
+        assert complete(content), name
+
+
+def test_published_files_are_canonical(tmp_path):
+    """Fails when a file was edited, or written by something else than `publish`."""
+    write_published(published_results(), published_parameters(), tmp_path)
+    assert verified(tmp_path) == verified(FOLDER)
+
+
+def test_publishing_keeps_every_value(published, computed, protocol):
+    from companion.runs.reproduce import store_of
+
+    pd.testing.assert_frame_equal(
+        published_runs(protocol, published).rows, store_of(protocol, computed).rows()
+    )
+    assert list(published_results(published).columns) == list(COLUMNS)
+    before = verified(published.resolve())
+    publish_store(computed, published)
+    assert verified(published.resolve()) == before, "publishing twice changes nothing"
+
+
+def test_runs_of_other_parameters_are_not_published_under_the_same_name(
+    published, protocol, tmp_path
+):
+    compute(changed(protocol, seed=5), tmp_path / "other", runs=1, cases=["100"])
+    before = verified(published.resolve())
+    with pytest.raises(ParameterMismatchError, match=r"other parameters \(seed: \d+ there, 5 here"):
+        publish_store(tmp_path / "other", published)
+    assert verified(published.resolve()) == before
+
+
+def alter(path):
+    data = bytearray(path.read_bytes())
+    data[-30] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (
+            lambda f: alter(f / "synthetic-tables.csv"),
+            "synthetic-tables.csv is not what SHA256SUMS",
+        ),
+        (lambda f: alter(f / "parameters.json"), "parameters.json is not what SHA256SUMS says"),
+        (
+            lambda f: (f / "synthetic-tables.csv").unlink(),
+            "synthetic-tables.csv is listed .* missing",
+        ),
+        (
+            lambda f: (f / "synthetic-tables.csv").rename(f / "biased-tables.csv"),
+            "biased-tables.csv is not listed in SHA256SUMS",
+        ),
+        (
+            lambda f: (f / "synthetic-tables.csv").write_bytes(
+                (f / "synthetic-tables.csv").read_bytes()[:200]
+            ),
+            "synthetic-tables.csv is not what SHA256SUMS says",
+        ),
+        (
+            lambda f: (f / "parameters.json").rename(f / "synthetic-tables.csv"),
+            "parameters.json is listed",
+        ),
+        (lambda f: (f / "SHA256SUMS").unlink(), "SHA256SUMS is missing in results"),
+        (lambda f: (f / "SHA256SUMS").write_bytes(b"\xff\xfe"), "SHA256SUMS of results is damaged"),
+        (lambda f: (f / "more.csv").write_text("a,b\n"), "more.csv is not listed in SHA256SUMS"),
+        (
+            lambda f: [(f / "parameters.json").unlink(), (f / "parameters.json").mkdir()],
+            "parameters.json cannot be read: Is a directory",
+        ),
+    ],
+)
+def test_what_is_not_as_published_is_named(published, computed, harm, said):
+    published_results(published)
+    harm(published)
+    with pytest.raises(StoreError, match=said) as caught:
+        published_results(published)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(StoreError, match=said):
+        publish_store(computed, published)  # which would write a new list
+
+
+def test_a_folder_without_files_has_no_runs(tmp_path):
+    assert published_results(tmp_path / "none").empty
+    assert list(published_results(tmp_path).columns) == list(COLUMNS)
+
+
+def test_other_tables_are_listed_but_are_no_runs(published):
+    before = len(published_results(published))
+    write_files({"synthetic-search.csv": "variant,score\na,1\n"}, published)
+    assert "synthetic-search.csv" in (published / "SHA256SUMS").read_text()
+    assert len(published_results(published)) == before
+
+
+def test_a_caller_may_change_what_it_got(published):
+    mine = published_results(published)
+    mine["accuracy"] = 0.0
+    assert (published_results(published)["accuracy"] > 0.5).all()
+
+
+# --- what a page shows ------------------------------------------------------------------------
+
+
+def test_stored_runs_are_read_and_nothing_is_computed(protocol, published, tmp_path):
+    shown = runs_to_show(protocol, 2, ["100"], published, tmp_path / "scratch")
+    pd.testing.assert_frame_equal(shown.rows, published_runs(protocol, published).rows)
+    assert str(shown) == "2 runs from the store, 0 computed for this page"
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_only_missing_runs_are_computed(protocol, published, tmp_path):
+    before = verified(published.resolve())
+    shown = runs_to_show(protocol, 3, ["200", "100"], published, tmp_path, progress=False)
+    assert (shown.stored, shown.computed) == (2, 4)
+    keys = list(dict.fromkeys(zip(shown.rows["case"], shown.rows["seed"], strict=True)))
+    assert keys == [(case, seed) for case in ("200", "100") for seed in range(3)]
+    expected = Run(protocol)("200", 1)
+    found = shown.rows[(shown.rows["case"] == "200") & (shown.rows["seed"] == 1)]
+    assert found["accuracy"].tolist() == [row["accuracy"] for row in expected]
+    assert verified(published.resolve()) == before
+
+
+def test_other_parameters_are_computed_in_silence(protocol, published, tmp_path, capfd, caplog):
+    other = changed(protocol, seed=5)
+    shown = runs_to_show(other, 1, ["100"], published, tmp_path)
+    assert (shown.stored, shown.computed) == (0, 1)
+    assert caplog.records == []
+    assert capfd.readouterr().err == ""
+    again = runs_to_show(other, 1, ["100"], published, tmp_path)
+    pd.testing.assert_frame_equal(again.rows, shown.rows)  # taken up again, seconds included
+
+
+def test_incomplete_runs_are_shown_and_completed_on_request(protocol, published, tmp_path):
+    options = {"published": published, "scratch": tmp_path}
+    shown = stored_or_computed(protocol, 3, ["100"], **options)
+    assert (shown.stored, shown.computed) == (2, 0)
+    assert what_is_missing(shown, 3, ["100"]) == (
+        "NOT COMPLETE: 2 of 3 runs are there; missing are 1 of 100"
+    )
+    whole = stored_or_computed(protocol, 3, ["100"], compute_missing=True, **options)
+    assert (whole.stored, whole.computed) == (2, 1)
+    assert what_is_missing(whole, 3, ["100"]) == "complete: 3 of 3 runs"
+    other = stored_or_computed(protocol, 1, ["200"], **options)
+    assert (other.stored, other.computed) == (0, 1)
+
+
+def test_new_cases_leave_the_seeds_of_the_old_ones(protocol):
+    wider = with_cases(protocol, ["1000", "150"])
+    assert wider["cases"] == [*protocol["cases"], "150"]
+    first, second = (setting_of(p, "100", 0)[0].X_train[0, 0] for p in (wider, protocol))
+    assert first == second
+
+
+def test_setting_is_that_of_the_run(protocol):
+    from ddr import DDRClassifier
+
+    problem, bench = setting_of(protocol, "100", 1)
+    model = DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol["ddr"])
+    model.fit(problem.X_train, problem.y_train, problem.X_test)
+    (row,) = [row for row in Run(protocol)("100", 1) if row["method"] == "DDR-uLSIF"]
+    assert model.score(problem.X_test, problem.y_test) == row["accuracy"]
+
+
+# --- runs computed again ----------------------------------------------------------------------
+
+
+def test_recomputed_runs_agree_with_the_published(protocol, published):
+    text = recomputed(protocol, 2, ["100"], published=published)
+    assert text.startswith("6 of 6 accuracies computed again agree within 0;")
+    assert text.endswith("agree within 5 % in 6 of 6")
+
+
+@pytest.mark.parametrize(
+    ("runs", "case", "changes", "reason"),
+    [
+        (0, "100", {}, "none was asked for"),
+        (1, "200", {}, "none of these cases is stored"),
+        (1, "100", {"seed": 5}, "none is stored under these parameters"),
+    ],
+)
+def test_nothing_recomputed_is_said_with_its_reason(
+    protocol, published, runs, case, changes, reason
+):
+    text = recomputed(changed(protocol, **changes), runs, [case], published=published)
+    assert text == f"no stored run was computed again: {reason}"
+
+
+def test_runs_that_lie_are_found_out(protocol, published):
+    rows = published_results(published)
+    rows.loc[1, "accuracy"] -= 0.1
+    write_published(rows, published_parameters(published), published)
+    expected = r"1 of 3 accuracies differ .* more than 0.02; .* \+0.1000 \(100, uLSIF, run 0\)"
+    with pytest.raises(AssertionError, match=expected):
+        recomputed(protocol, 1, ["100"], tolerance=0.02, published=published)
+    [said] = door.verify(changed(protocol, cases=["100"]), published=published)
+    assert said.startswith("the accuracy of uLSIF on 100, run 0, is 0.")
+    assert door.verify(changed(protocol, seed=5), published=published)[0].startswith(
+        "published with other parameters (seed:"
+    )
+
+
+def test_weights_that_differ_behind_equal_accuracies_are_counted(monkeypatch):
+    row = {"case": "100", "seed": 0, "method": "uLSIF", "stored": 0.9, "computed": 0.9}
+    both = pd.DataFrame([row | {"difference": 0.0, "diagnostics": d} for d in (0.0, 0.5)])
+    monkeypatch.setattr(door, "recompute", lambda *_: both)
+    text = recomputed(load_protocol("synthetic"), 1, ["100"])
+    assert text.startswith("2 of 2 accuracies")
+    assert text.endswith("agree within 5 % in 1 of 2")
+    assert door.what_moved(both) == ["1 of 2 rows have other weights than stored (100)"]
+
+
+# --- the choice of a direction ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def biased():
+    """Biased sampling on one small table, with few directions."""
+    return changed(
+        load_protocol("biased"),
+        cases=["BreastCancer"],
+        methods=METHODS,
+        extra_methods={"cases": [], "methods": []},
+        problem={"n_omegas": 2},
+    )
+
+
+def test_taken_gap_is_the_largest_of_the_run(biased):
+    for row in chosen_gaps(biased, ["BreastCancer"], 2).itertuples():
+        info = setting_of(biased, row.case, row.seed)[0].info
+        assert row.taken == pytest.approx(100 * info["gaps"][info["chosen"]])
+        assert row.mean == pytest.approx(50 * sum(info["gaps"]))
+        assert row.taken >= row.mean
+
+
+def test_random_direction_is_computed_or_read(biased, tmp_path):
+    folder, path = tmp_path / "results", tmp_path / "runs.sqlite"
+    arguments = (biased, ["BreastCancer"], 1, folder)
+    new, stored = random_direction_runs(*arguments, scratch=tmp_path)
+    assert not stored
+    assert sorted(new["method"]) == sorted(METHODS)
+    compute(
+        changed(biased, protocol="universe:omega-random", problem={"choose": "none"}), path, runs=1
+    )
+    publish_store(path, folder)
+    read, stored = random_direction_runs(*arguments)
+    assert stored
+    assert read["accuracy"].tolist() == new["accuracy"].tolist()
+
+
+def test_choices_are_compared_on_common_runs_only():
+    rows = [("a", s, m, 0.5 + 0.1 * s) for s in range(3) for m in METHODS]
+    runs = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
+    both = both_choices(runs, runs[runs["seed"] < 2].assign(accuracy=0.4))
+    assert both.loc["largest gap"].tolist() == pytest.approx([0.55] * 3)
+    assert both.loc["random"].tolist() == pytest.approx([0.4] * 3)
