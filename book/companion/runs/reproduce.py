@@ -8,7 +8,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from companion.evidence.printed import compare, summary
+from companion.evidence.verdicts import compare, judge, summary
 from companion.paths import BOOK
 from companion.runs.experiments import Run, methods_of
 from companion.runs.protocols import EXPERIMENTS, load_protocol
@@ -155,7 +155,7 @@ def report(rows, published, experiment, protocol):
             f"from the paper: largest difference of means is {worst['delta']:+.4f} "
             f"({worst['case']}, {worst['method']})"
         )
-    return [*lines, f"verdicts: {summary(comparison)}"]
+    return [*lines, f"verdicts: {summary(judge(rows, experiment, protocol))}"]
 
 
 def complete(protocol, folder=None):
