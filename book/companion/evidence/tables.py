@@ -114,7 +114,8 @@ def markdown(table):
     text = pd.DataFrame(rows, columns=columns).to_markdown(
         index=False, disable_numparse=True, tablefmt="github"
     )
-    return text + "\n"
+    # Unpadded, so that a longer cell changes its own line of a file and no other.
+    return re.sub(r"-{4,}", "---", re.sub(r" {2,}", " ", text)) + "\n"
 
 
 def captioned(table, caption, name, kind=None):
