@@ -34,7 +34,7 @@ def main(argv=None):
     name = "quick.json" if arguments.quick else "results.json"
     out = arguments.out or (UNFINISHED / name if arguments.quick else PUBLISHED)
     if arguments.show:
-        from companion.pages import benchmarks as page
+        from benchmarks import page
 
         print(page.as_text(store.read(out, arguments.quick)))
         return 0
@@ -140,7 +140,7 @@ def _run(python, function, arguments, limit):
 
 
 def _finish(results, tasks, partial, out):
-    from companion.pages import benchmarks as page
+    from benchmarks import page
 
     results["planned"] = [task.key for task in plan(results["mode"] == "quick")]
     store.write(out, results)

@@ -1,6 +1,10 @@
-"""Where the project's files are. The companion runs from a checkout, never from a wheel."""
+"""Where the project's files are, and how experiments, protocols and cases are named.
+
+The companion runs from a checkout, never from a wheel.
+"""
 
 from pathlib import Path
+from typing import NamedTuple
 
 #: The checkout.
 ROOT = Path(__file__).resolve().parents[2]
@@ -8,3 +12,30 @@ ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 #: What is made and may be removed.
 BUILD = ROOT / "_build"
+
+#: The tables of the paper that are run again, in its order.
+EXPERIMENTS = ("synthetic", "biased", "cross")
+#: The two protocols that are set beside the paper, the nearest to it first.
+PROTOCOLS = ("matched", "tuned")
+
+
+class CrossTask(NamedTuple):
+    """A cross-dataset case such as "USPS to MNIST 3 vs 4", taken apart."""
+
+    direction: str
+    source: str
+    target: str
+    first: int
+    second: int
+
+
+def cross_task(case):
+    """Take the name of a cross-dataset case apart."""
+    direction, first, _, second = case.rsplit(" ", 3)
+    source, target = direction.split(" to ")
+    return CrossTask(direction, source, target, int(first), int(second))
+
+
+def short_case(case):
+    """Shorten the name of a case for the axis of a figure."""
+    return f"n = {case}" if case.isdigit() else case.replace(" to ", "→").replace(" vs ", "v")

@@ -43,7 +43,7 @@ def reproduce(experiments, protocol, fresh, **options):
     Interrupted, the command resumes when it is called again. At the end it prints the largest
     differences from the published runs and from the paper.
     """
-    from companion.evidence.printed import compare, summary
+    from companion.evidence.verdicts import compare, judge, summary
     from companion.runs.protocols import load_protocol
     from companion.runs.reproduce import compute_all, difference_from_published
 
@@ -55,9 +55,8 @@ def reproduce(experiments, protocol, fresh, **options):
             click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
             [rows] = compute_all([content], _indented, **options)
             _indented(difference_from_published(rows))
-            comparison = compare(rows, experiment, protocol)
-            _indented(_largest_difference_from_the_paper(comparison))
-            _indented(f"verdicts: {summary(comparison)}")
+            _indented(_largest_difference_from_the_paper(compare(rows, experiment, protocol)))
+            _indented(f"verdicts: {summary(judge(rows, experiment, protocol))}")
 
 
 def _indented(line):
@@ -112,7 +111,7 @@ def _gain_lines(rows, published, experiment):
 
 def _checked(experiments, options):
     """Refuse wrong options before anything is said, made or removed."""
-    from companion.runs.protocols import EXPERIMENTS
+    from companion.paths import EXPERIMENTS
     from companion.runs.sweep import check_jobs, check_scheduler
 
     unknown = [experiment for experiment in experiments if experiment not in EXPERIMENTS]
@@ -166,7 +165,8 @@ def verify(everything, jobs):
 
     By default of the matched tables. Exit code 1 if something differs; what does is named.
     """
-    from companion.runs.protocols import EXPERIMENTS, load_protocol
+    from companion.paths import EXPERIMENTS
+    from companion.runs.protocols import load_protocol
     from companion.runs.reproduce import known_protocols
     from companion.runs.results import verify
     from companion.runs.sweep import check_jobs

@@ -86,10 +86,10 @@ def test_seven_and_eight_of_ten_in_points():
 
 
 def test_gains_in_points_and_percent():
-    table = audit.gains("biased").set_index("case")
+    table = audit.improvements("biased").set_index("case")
     np.testing.assert_allclose(table.loc["USPS3v8"], [18.4, 100 * 0.1840 / 0.7443], atol=1e-5)
     with pytest.raises(ValueError, match="rival must be a printed method"):
-        audit.gains("biased", rival="KMM")
+        audit.improvements("biased", rival="KMM")
 
 
 def test_counts_of_orders():

@@ -7,15 +7,14 @@ import sys
 
 import numpy as np
 import pytest
-from companion.pages import benchmarks as page
-from companion.pages.benchmark_results import exponent, targets
 
-from benchmarks import store
+from benchmarks import page, store
 from benchmarks.environment import ROOT
 from benchmarks.floor import bare_search
 from benchmarks.methods import METHODS
 from benchmarks.plan import plan
 from benchmarks.problem import normalised_error, true_ratio, two_gaussians
+from benchmarks.summary import exponent, targets
 from benchmarks.worker import OVER_LIMIT
 from ddr import ULSIF
 

@@ -6,14 +6,16 @@ import pytest
 import yaml
 from companion.evidence import deviations as dev
 from companion.evidence import printed as paper
-from companion.evidence.moment_readings import moment_readings
+from companion.evidence.soft_moments import soft_moment_errors
+from companion.evidence.universes import universe_effect, universe_name
 from companion.pages import deviations as deviations_page
+from companion.paths import EXPERIMENTS
 from paper_runs import runs_like_the_paper
 
 
 @pytest.fixture(scope="module")
 def printed_runs():
-    return pd.concat([runs_like_the_paper(e) for e in paper.EXPERIMENTS], ignore_index=True)
+    return pd.concat([runs_like_the_paper(e) for e in EXPERIMENTS], ignore_index=True)
 
 
 def changed_runs(runs, experiment, universe, method, shift, seeds=30):
@@ -35,7 +37,7 @@ def test_every_deviation_is_complete():
 def test_known_effect_is_found(printed_runs):
     # The literal normalisation costs DDR three points and leaves uLSIF alone.
     other = changed_runs(printed_runs, "biased", "literal-normalization", "DDR-uLSIF", -0.03)
-    found = dev.universe_effect(pd.concat([printed_runs, other]), "biased", "literal-normalization")
+    found = universe_effect(pd.concat([printed_runs, other]), "biased", "literal-normalization")
     means = paper.values("biased").groupby("method")["mean"].mean()
     gain = 100 * (means["DDR-uLSIF"] - means["uLSIF"])
     assert found["gain_baseline"] == pytest.approx(gain)
@@ -47,7 +49,7 @@ def test_known_effect_is_found(printed_runs):
 def test_baseline_uses_the_same_runs_as_the_universe(printed_runs):
     other = changed_runs(printed_runs, "cross", "small-c", "uLSIF", 0.02, seeds=10)
     other = other[other["case"].str.endswith("0 vs 1")]
-    found = dev.universe_effect(pd.concat([printed_runs, other]), "cross", "small-c")
+    found = universe_effect(pd.concat([printed_runs, other]), "cross", "small-c")
     assert (found["cases"], found["runs"]) == (2, 20)
     assert found["gain_changed"] - found["gain_baseline"] == pytest.approx(-2)
 
@@ -55,7 +57,7 @@ def test_baseline_uses_the_same_runs_as_the_universe(printed_runs):
 def test_a_baseline_of_the_multiverse_goes_before_the_published_runs(printed_runs):
     other = changed_runs(printed_runs, "cross", "small-c", "DDR-uLSIF", -0.05)
     baseline = changed_runs(printed_runs, "cross", "baseline", "DDR-uLSIF", -0.01)
-    found = dev.universe_effect(pd.concat([printed_runs, other, baseline]), "cross", "small-c")
+    found = universe_effect(pd.concat([printed_runs, other, baseline]), "cross", "small-c")
     assert found["gain_changed"] - found["gain_baseline"] == pytest.approx(-4)
 
 
@@ -63,14 +65,15 @@ def test_sentences_say_not_measured_or_give_numbers(printed_runs):
     entries = {e["id"]: e for e in dev.deviations()}
     first = entries["D1"]
     assert dev.effect_sentences(printed_runs, first)[0] == (
-        "synthetic, literal-normalization: not measured"
+        "synthetic, *soft moments divided by all test rows*: not measured"
     )
     other = changed_runs(printed_runs, "synthetic", "literal-normalization", "DDR-uLSIF", -0.001)
     sentence = dev.effect_sentences(pd.concat([printed_runs, other]), first)[0]
     # Printed synthetic means: DDR-uLSIF .973483, uLSIF .964750.
     assert sentence == (
-        "synthetic, literal-normalization: gain over uLSIF +0.77 points with this choice, +0.87 "
-        "without it; DDR-uLSIF 97.25 % and 97.35 % (the same 180 runs of 6 cases)"
+        "synthetic, *soft moments divided by all test rows* instead of what is done here: gain "
+        "over uLSIF +0.77 points, with what is done here +0.87; accuracy of DDR-uLSIF 97.25 % and "
+        "97.35 % (the same 180 runs of 6 cases)"
     )
     assert dev.effect_sentences(printed_runs, entries["D13"])[0].startswith("not measured: ")
     counts = dev.effect_sentences(printed_runs, entries["D12"])
@@ -118,7 +121,7 @@ def test_a_universe_that_is_not_computed_cannot_be_an_effect(tmp_path):
 
 
 def test_readings_of_the_moments():
-    found = moment_readings(draws=3)
+    found = soft_moment_errors(draws=3)
     # Over all training rows the estimate is that of p_test(x|y) / p_train(x), another function.
     assert found["pooled"] > 2 * found["own"]
     assert 0.01 < found["change"] < 0.2
@@ -128,10 +131,18 @@ def test_readings_of_the_moments():
 
 
 def test_center_weights_vanish_without_a_regulariser():
-    from companion.evidence import moment_readings as readings
+    from companion.evidence import soft_moments as readings
 
     rng = np.random.default_rng(0)
     K, weight, s = rng.random((40, 5)), rng.uniform(0.1, 1, 5), rng.random(5)
     plain = readings._ratio(K, readings.second_moment(K), s, 1e-12)
     weighted = readings._ratio(K * weight, readings.second_moment(K * weight), s * weight, 1e-12)
     np.testing.assert_allclose(weighted, plain, rtol=1e-6, atol=1e-8)
+
+
+def test_every_universe_has_a_name_in_words():
+    from companion.runs.multiverse import read
+
+    names = [universe_name(universe) for universe in read()["universes"]]
+    assert len(set(names)) == len(names)
+    assert all(" " in name for name in names)

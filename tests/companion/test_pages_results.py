@@ -2,37 +2,49 @@
 
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 from companion.cli import build_parser
-from companion.evidence import claims
 from companion.evidence import printed as paper
-from companion.evidence.universes import universe_gains as gains
-from companion.pages import landing, multiverse, protocols, scoreboard, stored
-from companion.runs.multiverse import universes
+from companion.evidence.universes import (
+    gain_changes,
+    size_sentence,
+    universe_gains,
+    universes_reading,
+)
+from companion.figures.gains import universe_forest
+from companion.pages import claims, coverage, gather, landing, multiverse, protocols, scoreboard
+from companion.paths import EXPERIMENTS, PROTOCOLS
+from companion.runs.multiverse import read, universes
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
 from paper_runs import runs_like_the_paper, swapped
 
-PAGES = (landing, scoreboard, protocols, multiverse)
+PAGES = (landing, scoreboard, protocols, multiverse, claims)
 
 
-@pytest.fixture(autouse=True)
-def without_live_computations(monkeypatch):
-    judge = claims.evaluate_claims
-    monkeypatch.setattr(landing, "evaluate_claims", lambda results: judge(results, live=False))
+COLUMNS = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
 
 
 @pytest.fixture(scope="module")
 def nothing():
-    return pd.DataFrame(columns=["experiment", "protocol", "case", "method", "seed", "accuracy"])
+    return gather(pd.DataFrame(columns=COLUMNS), live=False)
 
 
 @pytest.fixture(scope="module")
 def printed_runs():
-    runs = [runs_like_the_paper(experiment) for experiment in paper.EXPERIMENTS]
+    runs = [runs_like_the_paper(experiment) for experiment in EXPERIMENTS]
     return pd.concat(runs, ignore_index=True).assign(seconds=1.0)
+
+
+@pytest.fixture(scope="module")
+def printed(printed_runs):
+    return gather(printed_runs, live=False)
+
+
+@pytest.fixture(scope="module")
+def published():
+    return gather(published_results(), live=False)
 
 
 def made_up_universes(shifts, runs=10):
@@ -48,35 +60,34 @@ def made_up_universes(shifts, runs=10):
             ("DDR-uLSIF", 0.01 + (gain + 0.1 * number) / 100),
         )
     ]
-    columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 # What is stored
 
 
-def test_each_command_that_a_page_prints_is_one(nothing):
-    for experiment in paper.EXPERIMENTS:
-        for protocol in stored.PROTOCOLS:
-            words = stored.command(experiment, protocol).split()
-            assert words[:3] == ["python", "-m", "ddr"]
-            parsed = build_parser().parse_args(words[3:])
+def test_each_command_that_a_page_prints_is_one():
+    for experiment in EXPERIMENTS:
+        for protocol in PROTOCOLS:
+            words = coverage.command(experiment, protocol).split()
+            assert words[0] == "ddr-book"
+            parsed = build_parser().parse_args(words[1:])
             assert (parsed.experiments, parsed.protocol) == ([experiment], protocol)
 
 
 def test_missing_runs_are_counted(printed_runs):
     some = printed_runs.query("experiment == 'synthetic' and case == '100' and seed < 3")
-    assert stored.stored_runs(some, "synthetic", "matched") == (3, 180)
-    assert stored.missing_sentence(some, "synthetic", "matched").startswith("Only 3 of 180 runs")
-    assert stored.missing_sentence(some, "cross", "matched").startswith("Not computed yet: run `")
-    assert stored.missing_sentence(printed_runs, "synthetic", "matched") == ""
+    assert coverage.stored_runs(some, "synthetic", "matched") == (3, 180)
+    assert coverage.missing_sentence(some, "synthetic", "matched").startswith("Only 3 of 180 runs")
+    assert coverage.missing_sentence(some, "cross", "matched").startswith("Not computed yet: run `")
+    assert coverage.missing_sentence(printed_runs, "synthetic", "matched") == ""
 
 
 # Every page, whatever is stored
 
 
-def written(page, folder, results):
-    paths = page.write(folder, results)
+def written(page, folder, evidence):
+    paths = page.write(folder, evidence)
     assert all(path.exists() for path in paths)
     return "\n".join(p.read_text(encoding="utf-8") for p in paths if p.suffix == ".md")
 
@@ -85,14 +96,14 @@ def written(page, folder, results):
 def test_pages_without_any_run(page, nothing, tmp_path):
     text = written(page, tmp_path, nothing)
     assert "nan" not in text
-    if page is not protocols:
-        assert re.search(r"[Nn]ot computed yet: run `python -", text)
+    if page not in (protocols, claims):
+        assert re.search(r"[Nn]ot computed yet: run `ddr-book ", text)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_of_the_published_runs(page, tmp_path):
-    text = written(page, tmp_path, published_results())
-    assert not re.search(r"\bnan\b|None", text)
+def test_pages_of_the_published_runs(page, published, tmp_path):
+    text = written(page, tmp_path, published)
+    assert not re.search(r"\bnan\b|None|\bR[0-3]\b", text)
     for figure in re.findall(r"{figure} _generated/(\S+)", text):
         assert (tmp_path / figure).stat().st_size > 5_000
     assert len(re.findall(r":alt: \S+", text)) == text.count("{figure}")
@@ -109,111 +120,73 @@ def test_each_fragment_is_included_in_the_book(page, nothing, tmp_path, root):
 # The first page
 
 
-def test_runs_like_the_papers_agree_everywhere(printed_runs):
-    table = landing.headline_table(printed_runs).query("Protocol == 'matched'")
-    assert table["R3"].astype(int).sum() == len(paper.values())
-    assert table["Gain here"].tolist() == table["Gain in print"].tolist()
-    assert table["Above"].tolist() == [
-        "6\u00a0of\u00a06",
-        "9\u00a0of\u00a010",
-        "18\u00a0of\u00a020",
-    ]
-    assert landing.reading(printed_runs).startswith(
-        "Under the *matched* protocol, 124 of the 124 values that were run agree"
-    )
+def test_runs_like_the_papers_reproduce_everywhere(printed):
+    table = landing.headline_table(printed).query("Protocol == 'matched'")
+    assert set(table["Verdict"]) == {"reproduces"}
+    for gain, in_print in zip(
+        table["Gain over uLSIF"], table["Gain over uLSIF in print"], strict=True
+    ):
+        assert gain.startswith(f"{in_print}\u00a0(")
+    assert table["Better, worse than uLSIF"].iloc[0] == ("6,\u00a00\u00a0of\u00a06")
+    first = landing.status_lines(printed).splitlines()[0]
+    assert first.startswith("- **Paper's Table 2 (synthetic data):** *reproduces* with matched")
+    assert "+0.87 points over uLSIF and +1.75 over no weights" in first
 
 
-def test_a_table_reproduces_by_its_share_of_near_values(printed_runs):
-    table = landing.headline_table(printed_runs).query("Protocol == 'matched'")
-    assert table["Reproduces"].tolist() == ["yes", "yes", "yes"]
-    off = printed_runs.assign(accuracy=printed_runs["accuracy"] / 2)
-    assert set(landing.headline_table(off).query("Protocol == 'matched'")["Reproduces"]) == {"no"}
-    # Two of four columns moved far, those that keep the order: half of the values stay R3.
-    moved = printed_runs["method"].isin(["Unweighted", "uLSIF"])
-    half = printed_runs.assign(accuracy=printed_runs["accuracy"] - 0.2 * moved)
-    assert landing.headline_table(half)["Reproduces"].iloc[0] == "in\u00a0part"
+def test_doctored_runs_change_the_first_page(printed, printed_runs):
+    doctored = gather(swapped(printed_runs), live=False)
+    words = landing.headline_table(doctored).query("Protocol == 'matched'")["Verdict"]
+    assert "reproduces" not in set(words)
+    assert landing.status_lines(doctored) != landing.status_lines(printed)
+    assert landing.claims_sentence(doctored) != landing.claims_sentence(printed)
 
 
-def test_what_was_not_run_is_no_zero(printed_runs):
-    table = landing.headline_table(printed_runs).query("Protocol == 'tuned'")
-    assert set(table["R0"]) == {"–"}
-    assert table["Not run"].astype(int).sum() == len(paper.values())
-
-
-def test_columns_of_missing_values_go_when_nothing_is_missing(printed_runs):
-    both = pd.concat([printed_runs, printed_runs.assign(protocol="tuned")])
-    assert "Not run" not in landing.headline_table(both)
-    assert "Not all runs are stored" not in landing.reading(both)
-
-
-def test_the_protocols_are_contrasted_where_both_have_runs(printed_runs):
-    one_case = runs_like_the_paper("synthetic", protocol="tuned").query("case == '100'")
-    text = landing.reading(pd.concat([printed_runs, one_case]))
-    assert "Over the 1 case run under both, the mean gain is +1.30 points matched" in text
-
-
-def test_gains_are_paired_by_run():
-    rows = []
-    for seed, (plain, ddr) in enumerate([(0.90, 0.92), (0.80, 0.83), (0.70, 0.71)]):
-        for method, accuracy in (("uLSIF", plain), ("DDR-uLSIF", ddr)):
-            rows.append(("synthetic", "matched", "100", method, seed, accuracy))
-    runs = pd.DataFrame(
-        rows, columns=["experiment", "protocol", "case", "method", "seed", "accuracy"]
-    )
-    found = landing.case_gains(runs, "matched").iloc[0]
-    # Differences 2, 3, 1: mean 2, sd 1, and Student's t for two degrees of freedom is 4.3027.
-    assert found["gain"] == pytest.approx(2.0)
-    assert found["high"] - found["gain"] == pytest.approx(4.302653 / np.sqrt(3), rel=1e-6)
-    assert (found["printed"], found["n"]) == (1.30, 3)
-
-
-def test_doctored_runs_change_the_first_page(printed_runs):
-    doctored = swapped(printed_runs)
-    assert landing.reading(doctored) != landing.reading(printed_runs)
-    matrix = landing.claims_matrix(claims.evaluate_claims(doctored, live=False))
-    assert matrix.set_index("Claim").at["C1", "matched"] == "○\u00a0fails"
-    right = landing.claims_matrix(claims.evaluate_claims(printed_runs, live=False))
-    assert right.set_index("Claim").at["C1", "matched"] == "●\u00a0holds"
-
-
-def test_every_claim_is_in_the_matrix(nothing):
-    matrix = landing.claims_matrix(claims.evaluate_claims(nothing, live=False))
-    assert matrix["Claim"].tolist() == [claim["id"] for claim in claims.claims()]
-    assert matrix["matched"].isin(["·\u00a0not\u00a0tested", "–"]).all()
+def test_what_was_not_run_is_no_zero(printed):
+    table = landing.headline_table(printed).query("Protocol == 'tuned'")
+    assert set(table["Verdict"]) == {"not\u00a0run"}
+    assert set(table["Gain over no weights"]) == {"–"}
+    assert "tuned runs are not stored" in landing.status_lines(printed)
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_the_figure_has_a_row_for_each_case(printed_runs, columns):
-    figure = landing.gains_figure(printed_runs, columns)
+def test_the_figure_has_a_row_for_each_case(printed, columns):
+    figure = landing.gains_figure(printed, columns)
     assert sorted(len(axis.get_yticks()) for axis in figure.axes) == [6, 10, 20]
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["paper", "ours, matched"]
 
 
 def test_the_figure_survives_a_single_run(printed_runs):
-    single = printed_runs.query("seed == 0 and case == '100'")
-    figure = landing.gains_figure(single)
-    assert len(figure.axes[0].containers) == 1
+    single = gather(printed_runs.query("seed == 0 and case == '100'"), live=False)
+    assert len(landing.gains_figure(single).axes[0].containers) == 1
     assert "0 of 1 intervals" in landing.figure_alt(single)
 
 
 # The scoreboard
 
 
-def test_every_printed_value_has_its_row(printed_runs):
-    for experiment in paper.EXPERIMENTS:
-        text = scoreboard.protocol_text(printed_runs, experiment, "matched")
-        rows = [line for line in text.splitlines() if line.split(" | ")[2:3] == ["R3"]]
+def test_every_printed_value_has_its_row(printed):
+    for experiment in EXPERIMENTS:
+        text = scoreboard.protocol_text(printed, experiment, "matched")
+        rows = [line for line in text.splitlines() if line.split(" | ")[2:3] == ["agrees"]]
         assert len(rows) == len(paper.values(experiment))
-        assert (
-            f"- 30 runs of each case; {len(rows)} values: {len(rows)} R3, 0 R2, 0 R1, 0 R0." in text
-        )
+        assert f"- {len(rows)} values: {len(rows)} agree (" in text
+        assert text.startswith("- **Reproduces.** 30 runs of each case.")
+        assert "- Gain over no weights: " in text
         for count in ("(paired)", "(Welch)", "(Holm)"):
             assert count in text
 
 
-def test_numbers_stay_on_one_line(printed_runs):
-    text = scoreboard.protocol_text(printed_runs, "synthetic", "matched")
+def test_orders_that_were_not_kept_come_first(printed_runs):
+    # Only the runs of a part of the cases change hands, so that both kinds are there.
+    some = printed_runs["case"].isin(["100", "200"])
+    both = pd.concat([swapped(printed_runs[some]), printed_runs[~some]])
+    orders = scoreboard.orders_table(gather(both, live=False).verdicts["synthetic", "matched"])
+    assert orders["Order"].tolist() == ["reversed"] * 2 + ["kept"] * 15
+
+
+def test_numbers_stay_on_one_line(printed):
+    text = scoreboard.protocol_text(printed, "synthetic", "matched")
     assert "**0.9717\u00a0±\u00a00.0060**" in text
     assert " ± " not in text
 
@@ -223,55 +196,83 @@ def test_further_methods_are_shown_apart(printed_runs):
     kliep = printed_runs.query("experiment == 'biased' and case == 'Diabete' and method == 'uLSIF'")
     both = pd.concat([printed_runs, kliep.assign(method="KLIEP")])
     table = scoreboard.further_methods(both, "biased", "matched")  # the printed values of uLSIF
-    assert table.to_dict("records") == [{"Case": "Diabete", "KLIEP": "0.7346 ± 0.0273"}]
+    cell = "0.7346\u00a0±\u00a00.0273"
+    assert table.to_dict("records") == [{"Case": "Diabete", "KLIEP": cell}]
+
+
+# The claims
+
+
+def test_page_shows_every_claim_by_name_with_verdict_and_evidence(printed):
+    overview = claims.overview_text(printed.claims)
+    details = claims.details_text(printed.claims, "paper")
+    for row in printed.claims.drop_duplicates("id").itertuples():
+        assert f"| {{ref}}`{row.name} <claim-{row.id.lower()}>` | {row.place} |" in overview
+        own = row.by == "ours"
+        assert (f"### {row.name}\n\n{row.claim}" in details) != own
+    assert "- **holds** (matched): found 6 of 6, claimed 6 of 6, expected of an exact" in details
+    assert "- **not tested** (tuned): 0 of 6 synthetic cases have runs" in details
 
 
 # The multiverse
 
 
+def section(runs):
+    return multiverse.section_text(runs, "synthetic", universe_gains(runs, "synthetic"))
+
+
 def test_the_multiverse_is_read_from_its_runs():
     runs = made_up_universes({"baseline": 2.0, "hard-prior": 2.0, "width-cv": -1.0})
-    found, moved = gains(runs, "synthetic"), multiverse.changes(runs, "synthetic")
+    found, moved = universe_gains(runs, "synthetic"), gain_changes(runs, "synthetic")
     assert moved["change"].tolist() == pytest.approx([0.0, -3.0])
-    text = multiverse.reading(found, moved)
-    assert "positive in 2 of 3 universes, from −0.90 points (*width cv*) to +2.10" in text
+    text = universes_reading(found, moved)
+    assert (
+        "positive in 2 of 3 universes, from −0.90 points (*the ratio's width from a wide grid*) to +2.10"
+        in text
+    )
     assert "1 of the 2 changes keep its sign" in text
-    assert "The largest change is that of *width cv*: −3.00 points." in text
-    assert "Changes whose interval excludes zero: *width cv* (−3.00)." in text
+    assert (
+        "The largest change is that of *the ratio's width from a wide grid*: −3.00 points." in text
+    )
+    assert (
+        "Changes whose interval excludes zero: *the ratio's width from a wide grid* (−3.00)."
+        in text
+    )
 
 
 def test_a_universe_without_its_baseline_says_so():
     runs = made_up_universes({"hard-prior": 2.0})
-    assert multiverse.changes(runs, "synthetic").empty
-    assert "The baseline itself is not computed yet." in multiverse.section_text(runs, "synthetic")
+    assert gain_changes(runs, "synthetic").empty
+    assert "The baseline itself is not computed yet." in section(runs)
 
 
 def test_unfinished_universes_are_counted():
     total = len(universes("synthetic"))
     runs = made_up_universes({"baseline": 2.0, "hard-prior": 1.0})
-    text = multiverse.section_text(runs, "synthetic")
+    text = section(runs)
     assert f"Complete in 2 of {total} universes; for the rest, run" in text
     few = made_up_universes({"baseline": 2.0}, runs=3)
-    text = multiverse.section_text(few, "synthetic")
+    text = section(few)
     assert f"Complete in 0 of {total} universes; for the rest, run" in text
     every = made_up_universes(dict.fromkeys(universes("synthetic"), 1.0))
-    assert "ddr multiverse" not in multiverse.section_text(every, "synthetic")
+    assert "ddr-book multiverse" not in section(every)
 
 
-def test_the_forest_marks_the_baseline():
-    found = gains(made_up_universes({"baseline": 2.0, "hard-prior": 1.0}), "synthetic")
-    (axis,) = multiverse.forest(found).axes
-    assert [text.get_text() for text in axis.get_yticklabels()] == ["baseline", "hard prior"]
+def test_the_forest_is_sorted_by_gain_and_marks_the_baseline():
+    runs = made_up_universes({"baseline": 1.0, "hard-prior": 2.0})
+    (axis,) = universe_forest(universe_gains(runs, "synthetic")).axes
+    names = [text.get_text() for text in axis.get_yticklabels()]
+    assert names == ["priors from predicted labels", "the matched protocol unchanged"]
     markers = [container.lines[0].get_marker() for container in axis.containers]
-    assert markers == ["D", "o"]
+    assert markers == ["o", "D"]
 
 
 # The protocols
 
 
 def test_every_setting_is_shown_with_its_meaning():
-    for experiment in paper.EXPERIMENTS:
-        contents = {p: load_protocol(experiment, p) for p in stored.PROTOCOLS}
+    for experiment in EXPERIMENTS:
+        contents = {p: load_protocol(experiment, p) for p in PROTOCOLS}
         table = protocols.settings_table(contents)
         wanted = {f"`{key}`" for content in contents.values() for key in protocols.flat(content)}
         assert set(table["Setting"]) == wanted
@@ -293,7 +294,7 @@ def test_a_multiverse_on_fewer_samples_says_what_all_samples_give(printed_runs):
     cross = printed_runs[printed_runs["experiment"] == "cross"]
     means = paper.values("cross").groupby("method")["mean"].mean()
     whole = 100 * (means["DDR-uLSIF"] - means["uLSIF"])
-    few = cross[cross["seed"] < multiverse.read()["runs"]]
+    few = cross[cross["seed"] < read()["runs"]]
     runs = pd.concat(
         [cross]
         + [
@@ -304,9 +305,9 @@ def test_a_multiverse_on_fewer_samples_says_what_all_samples_give(printed_runs):
             for name, cost in (("baseline", 0.01), ("hard-prior", 0.0105))
         ]
     )
-    found, moved = multiverse.gains(runs, "cross"), multiverse.changes(runs, "cross")
-    sentence = multiverse.size_sentence(runs, "cross", found, moved)
+    found, moved = universe_gains(runs, "cross"), gain_changes(runs, "cross")
+    sentence = size_sentence(runs, "cross", found, moved)
     shown = float(sentence.split("gain ")[1].split(" ")[0].strip("+:."))
     assert shown == pytest.approx(whole, abs=1.0)  # of ten of the thirty runs
     assert "decides more here than any" in sentence
-    assert multiverse.size_sentence(runs, "synthetic", found, moved) == ""
+    assert size_sentence(runs, "synthetic", found, moved) == ""

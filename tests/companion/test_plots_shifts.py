@@ -3,19 +3,24 @@
 import numpy as np
 import pandas as pd
 import pytest
-from companion.evidence.margins import at_bound, bound_share, effect_of_weights
-from companion.evidence.printed import values
+from companion.evidence.gains import mean_by_case, paired
+from companion.evidence.readings import by_protocol, t_test_table, with_and_without
+from companion.evidence.svm_weights import at_bound, bound_share, effect_of_weights
+from companion.evidence.universes import complete_universes
 from companion.figures import biased as plots_biased
 from companion.figures import cross as plots_cross
-from companion.figures.paired import forest, mean_interval, paired_gains
-from companion.notebook_kit.section_tables import (
-    by_protocol,
-    complete_universes,
-    mean_by_case,
-    t_tests,
-    with_and_without,
+from companion.figures.gains import forest
+from companion.runs.experiments import Run
+from companion.runs.protocols import changed, load_protocol
+from companion.runs.reproduce import compute, store_of
+from companion.runs.results import (
+    both_choices,
+    chosen_gaps,
+    random_direction_runs,
+    setting_of,
+    stored_or_computed,
+    what_is_missing,
 )
-from companion.runs.protocols import load_protocol
 from scipy import stats
 from sklearn.svm import SVC
 
@@ -41,44 +46,19 @@ def runs():
 # --- paired differences ----------------------------------------------------------------------
 
 
-def test_interval_is_that_of_a_one_sample_t_test():
-    sample = np.random.default_rng(0).normal(size=12)
-    low, high = stats.ttest_1samp(sample, 0).confidence_interval(0.95)
-    assert mean_interval(sample) == pytest.approx((high - low) / 2)
-    assert np.isnan(mean_interval(sample[:1]))
-
-
-def test_gains_are_means_of_differences_within_runs(runs):
-    gains = paired_gains(runs, "biased", "matched", ["uLSIF"], cases=CASES).set_index("case")
-    paper = values("biased").set_index(["case", "method"])["mean"]
-    for case in CASES:
-        of_case = runs[runs["case"] == case].set_index(["method", "seed"])["accuracy"]
-        difference = of_case["DDR-uLSIF"] - of_case["uLSIF"]
-        assert gains.at[case, "gain"] == pytest.approx(100 * difference.mean())
-        assert gains.at[case, "n"] == 5
-        printed = paper[case, "DDR-uLSIF"] - paper[case, "uLSIF"]
-        assert gains.at[case, "printed"] == pytest.approx(100 * printed)
-
-
-def test_a_run_without_its_partner_is_no_pair(runs):
-    lost = (runs["case"] == "Diabete") & (runs["seed"] == 2) & (runs["method"] == "uLSIF")
-    gains = paired_gains(runs[~lost], "biased", "matched", ["uLSIF"]).set_index("case")
-    assert gains["n"].to_dict() == {"Ionosphere": 5, "Diabete": 4}
-
-
 def test_forest_shows_each_gain_in_its_row(runs):
-    gains = paired_gains(runs, "biased", "matched", ["uLSIF", "Unweighted"], cases=CASES)
-    figure = forest(gains)
+    figure = forest(runs, "biased", "matched", CASES)
     assert [axis.get_title() for axis in figure.axes] == [
         "DDR-uLSIF − uLSIF",
         "DDR-uLSIF − Unweighted",
     ]
     for axis, rival in zip(figure.axes, ("uLSIF", "Unweighted"), strict=True):
-        wanted = gains[gains["rival"] == rival]
-        drawn = axis.containers[0].lines[0].get_xydata()
-        np.testing.assert_allclose(drawn, np.c_[wanted["gain"], [0, 1]])
-        low, high = axis.containers[0].lines[2][0].get_segments()[0][:, 0]
-        assert high - low == pytest.approx(2 * wanted["half"].iloc[0])
+        wanted = paired(runs, "biased", rival=rival).set_index("case").loc[list(CASES)]
+        drawn = {y: x for x, y in axis.containers[0].lines[0].get_xydata()}
+        np.testing.assert_allclose([drawn[0], drawn[1]], wanted["gain"])
+        segments = axis.containers[0].lines[2][0].get_segments()
+        widths = {part[0, 1]: part[1, 0] - part[0, 0] for part in segments}
+        assert widths[0] == pytest.approx(wanted["high"].iloc[0] - wanted["low"].iloc[0])
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert labels == list(CASES)
 
@@ -112,6 +92,75 @@ def test_sample_sizes_are_drawn_against_gains():
     gains = pd.DataFrame({"uLSIF": [0.0, 1.0], "Oracle-imp": [3.0, 4.0]}, index=list("ab"))
     axis = plots_biased.sample_size_gains(sizes, gains).axes[0]
     np.testing.assert_allclose(axis.lines[2].get_xydata(), [[0.2, 3.0], [0.1, 4.0]])
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Biased sampling on one small table, with few directions."""
+    return changed(
+        load_protocol("biased"),
+        cases=["BreastCancer"],
+        methods=["Unweighted", "uLSIF", "DDR-uLSIF"],
+        extra_methods={"cases": [], "methods": []},
+        problem={"n_omegas": 2},
+    )
+
+
+def test_taken_gap_is_the_largest_of_the_run(small):
+    found = chosen_gaps(small, ["BreastCancer"], 2)
+    for row in found.itertuples():
+        info = setting_of(small, row.case, row.seed)[0].info
+        assert row.taken == pytest.approx(100 * info["gaps"][info["chosen"]])
+        assert row.mean == pytest.approx(100 * np.mean(info["gaps"]))
+        assert row.taken >= row.mean
+
+
+def test_random_direction_is_computed_or_read(small, tmp_path):
+    computed, stored = random_direction_runs(small, ["BreastCancer"], 1, published=tmp_path)
+    assert not stored
+    assert sorted(computed["method"]) == ["DDR-uLSIF", "Unweighted", "uLSIF"]
+    other = changed(small, protocol="universe:omega-random", problem={"choose": "none"})
+    compute(other, tmp_path, runs=1)
+    read, stored = random_direction_runs(small, ["BreastCancer"], 1, published=tmp_path)
+    assert stored
+    accuracy = computed.set_index("method")["accuracy"]
+    assert read.set_index("method")["accuracy"].to_dict() == pytest.approx(accuracy.to_dict())
+
+
+def test_choices_are_compared_on_common_runs_only(runs):
+    other = runs[runs["seed"] < 2].assign(accuracy=0.5)
+    both = both_choices(runs, other)
+    common = runs[(runs["seed"] < 2) & (runs["method"] == "uLSIF")]
+    assert both.at["largest gap", "uLSIF"] == pytest.approx(common["accuracy"].mean())
+    assert (both.loc["random"] == 0.5).all()
+
+
+# --- incomplete stores -----------------------------------------------------------------------
+
+
+def test_incomplete_store_is_shown_and_completed_on_request(small, tmp_path):
+    compute(small, tmp_path, runs=1)
+    scratch = tmp_path / "scratch"
+    shown = stored_or_computed(small, 2, published=tmp_path, scratch=scratch)
+    assert (shown.stored, shown.computed) == (1, 0)
+    assert what_is_missing(shown, 2, small["cases"]) == (
+        "NOT COMPLETE: 1 of 2 runs are there; missing are 1 of BreastCancer"
+    )
+    whole = stored_or_computed(
+        small, 2, compute_missing=True, published=tmp_path, scratch=scratch, progress=False
+    )
+    assert (whole.stored, whole.computed) == (1, 1)
+    assert what_is_missing(whole, 2, small["cases"]) == "complete: 2 of 2 runs"
+    assert set(store_of(small, tmp_path).rows()["seed"]) == {0}  # the published store is only read
+
+
+def test_without_a_store_the_runs_are_computed(small, tmp_path):
+    shown = stored_or_computed(
+        small, 1, published=tmp_path / "none", scratch=tmp_path, progress=False
+    )
+    assert (shown.stored, shown.computed) == (0, 1)
+    expected = {row["method"]: row["accuracy"] for row in Run(small)("BreastCancer", 0)}
+    assert shown.rows.set_index("method")["accuracy"].to_dict() == pytest.approx(expected)
 
 
 # --- digits ----------------------------------------------------------------------------------
@@ -191,7 +240,7 @@ def test_overlapping_classes_feel_their_weights():
 
 
 def test_t_tests_stand_in_the_order_of_the_cases(runs):
-    table, tested = t_tests(runs, "biased", "matched", CASES[::-1])
+    table, tested = t_test_table(runs, "biased", "matched", CASES[::-1])
     assert table["Case"].tolist() == ["Diabete", "Diabete", "Ionosphere", "Ionosphere"]
     row = tested.iloc[0]
     of_case = runs[runs["case"] == row["case"]].pivot(
@@ -219,8 +268,9 @@ def test_protocol_without_runs_says_so(runs):
     assert matched["Runs stored"] == "10 of 300"
     wide = runs.pivot(index=["case", "seed"], columns="method", values="accuracy")
     gain = 100 * (wide["DDR-uLSIF"] - wide["uLSIF"]).mean()
-    assert matched["Gain in points"] == f"{gain:+.2f}".replace("-", "−")
-    assert tuned["Gain in points"] == "not computed yet"
+    assert matched["Gain over uLSIF"].startswith(f"{gain:+.2f} ".replace("-", "−"))
+    assert tuned["DDR-uLSIF"] == "not computed yet"
+    assert tuned["Gain over uLSIF"] == "–"
 
 
 def test_only_complete_universes_are_counted(runs):

@@ -8,8 +8,8 @@ import sys
 import pandas as pd
 import pytest
 from companion.cli import main
-from companion.evidence.printed import EXPERIMENTS
-from companion.pages import readme
+from companion.pages import gather, readme
+from companion.paths import EXPERIMENTS
 from paper_runs import runs_like_the_paper, swapped
 
 
@@ -19,13 +19,15 @@ def printed_runs():
     return pd.concat(runs, ignore_index=True).assign(seconds=1.0)
 
 
-@pytest.fixture
-def copy(root, tmp_path, monkeypatch):
-    """A folder with the README alone; claims are judged without their live computations."""
-    from companion.evidence import claims
+@pytest.fixture(scope="module")
+def printed(printed_runs):
+    """Judged without the live computations."""
+    return gather(printed_runs, live=False)
 
-    live = claims.evaluate_claims
-    monkeypatch.setattr(claims, "evaluate_claims", lambda results: live(results, live=False))
+
+@pytest.fixture
+def copy(root, tmp_path):
+    """A folder with the README alone."""
     shutil.copy(root / "README.md", tmp_path)
     return tmp_path
 
@@ -35,38 +37,45 @@ def test_the_numbers_are_current(root):
     assert readme.stale(root) == []
 
 
-def test_check_answers_by_exit_code(copy, printed_runs, capsys, monkeypatch):
+def test_check_answers_by_exit_code(copy, printed, capsys, monkeypatch):
     for name in ("write", "stale"):
         original = getattr(readme, name)
-        monkeypatch.setattr(readme, name, lambda f=original: f(copy, printed_runs))
+        monkeypatch.setattr(readme, name, lambda f=original: f(copy, printed))
     assert main(["readme", "--check"]) == 1
     assert "not current" in capsys.readouterr().out
     assert main(["readme"]) == 0
     assert main(["readme", "--check"]) == 0
 
 
-def test_a_moved_number_is_noticed_in_text_and_picture(copy, printed_runs):
-    readme.write(copy, printed_runs)
-    assert readme.stale(copy, printed_runs) == []
-    reasons = readme.stale(copy, swapped(printed_runs))
+def test_a_moved_number_is_noticed_in_text_and_picture(copy, printed, printed_runs):
+    readme.write(copy, printed)
+    assert readme.stale(copy, printed) == []
+    reasons = readme.stale(copy, gather(swapped(printed_runs), live=False))
     assert len(reasons) == 2
     assert "README.md" in reasons[0]
     assert "findings.png" in reasons[1]
 
 
-def test_an_edited_number_is_noticed(copy, printed_runs):
-    readme.write(copy, printed_runs)
+def test_an_edited_number_is_noticed(copy, printed):
+    readme.write(copy, printed)
     path = copy / "README.md"
     text = path.read_text(encoding="utf-8")
-    assert " 124 values" in text  # all printed values were run
-    path.write_text(text.replace(" 124 values", " 125 values"), encoding="utf-8")
-    assert len(readme.stale(copy, printed_runs)) == 1
+    assert "+0.87 points" in text  # the printed gain of the synthetic table
+    path.write_text(text.replace("+0.87 points", "+0.88 points"), encoding="utf-8")
+    assert len(readme.stale(copy, printed)) == 1
 
 
-def test_writing_twice_changes_nothing(copy, printed_runs):
-    first = [path.read_bytes() for path in readme.write(copy, printed_runs)]
-    assert [path.read_bytes() for path in readme.write(copy, printed_runs)] == first
+def test_writing_twice_changes_nothing(copy, printed):
+    first = [path.read_bytes() for path in readme.write(copy, printed)]
+    assert [path.read_bytes() for path in readme.write(copy, printed)] == first
     assert len(first[1]) < 100_000  # small enough to be committed with every change of the runs
+
+
+def test_it_uses_words_and_no_codes(copy, printed):
+    text = readme.block(printed)
+    assert not re.search(r"\bR[0-3]\b|\bC\d+\b", text)
+    for words in ("*reproduces*", "over no weights", "exact replication", "undecided"):
+        assert words in text
 
 
 def test_lost_markers_are_named():

@@ -1,7 +1,7 @@
-"""The paper's claims, each with a check that computes its verdict.
+"""The paper's claims and our own questions, each with a check that computes its verdict.
 
-The claims, thresholds and expected verdicts are in ``book/claims.yml``; the checks in
-``claim_checks`` (from stored runs) and ``claim_live`` (small computations).
+They are in ``book/claims.yml``; the checks in ``claim_checks`` (from stored runs) and
+``claim_computations`` (small computations).
 """
 
 import re
@@ -10,22 +10,24 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from companion.evidence import claim_checks, claim_live
-from companion.evidence.claim_checks import FAILS, HOLDS, IN_PART, Finding, NotTested
+# Imported for its checks, which it registers.
+from companion.evidence import claim_computations  # noqa: F401
+from companion.evidence.claim_checks import (
+    CHECKS,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    UNDECIDED,
+    Finding,
+    NotTested,
+)
 from companion.paths import BOOK
+from companion.runs.results import published_results
 
-__all__ = [
-    "ClaimError",
-    "changed_verdicts",
-    "check_claims",
-    "claims",
-    "evaluate_claims",
-    "write_expected",
-]
-
-_NEEDED = {"id", "place", "claim", "check", "settings", "protocols"}
+#: The verdicts, best first.
+VERDICTS = (HOLDS, IN_PART, UNDECIDED, FAILS, "not tested")
+_NEEDED = {"id", "name", "by", "place", "claim", "check", "settings", "protocols"}
 _ALLOWED = _NEEDED | {"expected"}
-_VERDICTS = (HOLDS, IN_PART, FAILS, "not tested")
 
 
 class ClaimError(AssertionError):
@@ -40,12 +42,8 @@ def claims(path=None):
         if not _NEEDED <= keys <= _ALLOWED:
             odd = sorted((_NEEDED - keys) | (keys - _ALLOWED))
             raise ValueError(f"claim {number} must have the keys {sorted(_NEEDED)}: see {odd}")
-        if entry["id"] != f"C{number}":
-            raise ValueError(f"claim {number} must have the id C{number}, got {entry['id']!r}")
-        _find_check(entry["check"])
         entry.setdefault("expected", {})
-        for protocol, verdict in entry["expected"].items():
-            _check_expected(entry, protocol, verdict)
+        _check_entry(entry, number)
     return entries
 
 
@@ -53,66 +51,63 @@ def _path(path):
     return Path(path or BOOK / "claims.yml")
 
 
-def _check_expected(entry, protocol, verdict):
-    if protocol not in entry["protocols"]:
+def _check_entry(entry, number):
+    if entry["id"] != f"C{number}":
+        raise ValueError(f"claim {number} must have the id C{number}, got {entry['id']!r}")
+    if entry["by"] not in ("paper", "ours"):
+        raise ValueError(f"by of {entry['id']} must be paper or ours, got {entry['by']!r}")
+    if entry["check"] not in CHECKS:
         raise ValueError(
-            f"expected of {entry['id']} must name its protocols {entry['protocols']}, "
-            f"got {protocol!r}"
+            f"check of {entry['id']} must be one of {', '.join(CHECKS)}, got {entry['check']!r}"
         )
-    if _short(verdict) not in _VERDICTS:
-        raise ValueError(
-            f"expected of {entry['id']} must be one of {', '.join(_VERDICTS)}, got {verdict!r}"
-        )
+    for protocol, verdict in entry["expected"].items():
+        if protocol not in entry["protocols"]:
+            raise ValueError(
+                f"expected of {entry['id']} must name its protocols {entry['protocols']}, "
+                f"got {protocol!r}"
+            )
+        if verdict not in VERDICTS:
+            raise ValueError(
+                f"expected of {entry['id']} must be one of {', '.join(VERDICTS)}, got {verdict!r}"
+            )
 
 
-def _short(verdict):
-    """Drop the reason of a "not tested": a reworded reason is no changed verdict."""
-    return str(verdict).split(":")[0]
-
-
-def _find_check(name):
-    for module in (claim_checks, claim_live):
-        if name in module.__all__:
-            return getattr(module, name)
-    raise ValueError(f"check must name a function of the claim checks, got {name!r}")
-
-
-def evaluate_claims(results, path=None, live=True):
-    """Compute the verdict on every claim under each of its protocols."""
+def evaluate_claims(results, path=None, live=True, ids=None):
+    """Compute the verdict on every claim, or on some, under each of its protocols."""
     rows = []
     for entry in claims(path):
+        if ids is not None and entry["id"] not in ids:
+            continue
         for protocol in entry["protocols"]:
-            finding = _evaluate(entry, protocol, results, live)
-            expected = entry["expected"].get(protocol)
-            rows.append((entry["id"], entry["place"], entry["claim"], protocol, *finding, expected))
-    columns = ["id", "place", "claim", "protocol", "verdict", "evidence", "expected"]
-    return pd.DataFrame(rows, columns=columns, dtype=object)
+            finding, reason = _evaluate(entry, protocol, results, live)
+            about = {k: entry[k] for k in ("id", "name", "by", "place", "claim")}
+            row = about | {"protocol": protocol, **finding._asdict(), "reason": reason}
+            # What an exact replication would find is called `replication` in the table.
+            row["replication"] = row.pop("expected")
+            rows.append(row | {"expected": entry["expected"].get(protocol)})
+    return pd.DataFrame(rows, dtype=object)
 
 
 def _evaluate(entry, protocol, results, live):
+    nothing = Finding("not tested", "–", "–", "–", "")
     if protocol == "live" and not live:
-        return Finding("not tested: live computations are switched off", "")
+        return nothing, "live computations are switched off"
     try:
-        return _find_check(entry["check"])(results, protocol, **entry["settings"])
+        return CHECKS[entry["check"]](results, protocol, **entry["settings"]), ""
     except NotTested as reason:
-        return Finding(f"not tested: {reason}", "")
+        return nothing, str(reason)
 
 
 def changed_verdicts(evaluation):
     """Say which verdicts are not the expected ones, one sentence each."""
     sentences = []
     for row in evaluation.itertuples():
-        evidence = f" ({row.evidence})" if row.evidence else ""
+        measured = f"measured {row.verdict!r} ({row.evidence or row.reason})"
+        start = f"{row.id}, {row.name}, under {row.protocol}"
         if row.expected is None:
-            sentences.append(
-                f"{row.id} under {row.protocol}: the claims file has no expected verdict, "
-                f"measured {row.verdict!r}{evidence}"
-            )
-        elif _short(row.verdict) != _short(row.expected):
-            sentences.append(
-                f"{row.id} under {row.protocol}: expected {row.expected!r}, "
-                f"measured {row.verdict!r}{evidence}"
-            )
+            sentences.append(f"{start}: the claims file has no expected verdict, {measured}")
+        elif row.verdict != row.expected:
+            sentences.append(f"{start}: expected {row.expected!r}, {measured}")
     return sentences
 
 
@@ -126,21 +121,25 @@ def check_claims(results, path=None, live=True):
     return evaluation
 
 
+def update_expected(path=None):
+    """Write the verdicts on the published runs into the claims file; return how many changed."""
+    return write_expected(evaluate_claims(published_results(), path), path)
+
+
 def write_expected(evaluation, path=None):
-    """Write the measured verdicts into the claims file as the expected ones.
+    """Write measured verdicts into the claims file as the expected ones.
 
     For the author of a new set of published runs: the change is then visible in the file's diff.
     """
     path = _path(path)
-    text = path.read_text(encoding="utf-8")
-    blocks = re.split(r"(?m)^(?=- id: )", text)
+    blocks = re.split(r"(?m)^(?=- id: )", path.read_text(encoding="utf-8"))
     changed = 0
     for position, block in enumerate(blocks[1:], start=1):
         claim = block.partition("\n")[0].removeprefix("- id: ").strip()
         rows = evaluation[evaluation["id"] == claim]
         if rows.empty:
             continue
-        verdicts = ", ".join(f"{r.protocol}: {_short(r.verdict)}" for r in rows.itertuples())
+        verdicts = ", ".join(f"{r.protocol}: {r.verdict}" for r in rows.itertuples())
         body = re.sub(r"(?m)^  expected:.*\n", "", block).rstrip("\n")
         new = f"{body}\n  expected: {{{verdicts}}}\n"
         new += "\n" if position < len(blocks) - 1 else ""

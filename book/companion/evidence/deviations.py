@@ -11,16 +11,14 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from companion.evidence.claim_checks import universe_runs
-from companion.evidence.claim_live import figure_weights, posterior_changes
+from companion.evidence.claim_computations import figure_weights, posterior_changes
 from companion.evidence.claims import claims
-from companion.evidence.moment_readings import moment_readings
-from companion.evidence.printed import EXPERIMENTS, ours
-from companion.evidence.significance import count_line, significance
-from companion.paths import BOOK
+from companion.evidence.gains import against_all, count_line
+from companion.evidence.soft_moments import soft_moment_errors
+from companion.evidence.tables import points
+from companion.evidence.universes import universe_effect, universe_name
+from companion.paths import BOOK, EXPERIMENTS
 from companion.runs.multiverse import universes
-
-__all__ = ["deviations", "effect_sentences", "measured_effects", "universe_effect"]
 
 _NEEDED = {"id", "title", "open", "ours", "why", "effect"}
 _KINDS = ("universes", "computed", "not_measured")
@@ -70,37 +68,15 @@ def _check_effect(entry):
                 )
 
 
-def universe_effect(results, experiment, universe, method="DDR-uLSIF", rival="uLSIF"):
-    """Compare the gain of a method with one choice changed and unchanged."""
-    changed = [universe_runs(results, experiment, universe, m) for m in (method, rival)]
-    base = [universe_runs(results, experiment, "baseline", m) for m in (method, rival)]
-    if base[0].empty:
-        runs = ours(results, experiment, "matched").set_index(["case", "seed"])
-        base = [runs.loc[runs["method"] == m, "accuracy"] for m in (method, rival)]
-    names = ("changed", "changed_rival", "base", "base_rival")
-    paired = pd.concat(dict(zip(names, [*changed, *base], strict=True)), axis=1).dropna()
-    if paired.empty:
-        return None
-    by_case = 100 * paired.groupby(level="case").mean().mean()
-    return {
-        "cases": paired.index.get_level_values("case").nunique(),
-        "runs": len(paired),
-        "gain_baseline": by_case["base"] - by_case["base_rival"],
-        "gain_changed": by_case["changed"] - by_case["changed_rival"],
-        "accuracy_baseline": by_case["base"],
-        "accuracy_changed": by_case["changed"],
-    }
-
-
 def t_test_counts(results):
     """Count significant cases under the matched protocol by paired, Welch's and Holm's rule."""
-    lines = {e: count_line(significance(results, e)) for e in EXPERIMENTS}
+    lines = {e: count_line(against_all(results, e)) for e in EXPERIMENTS}
     return [f"{e}: DDR-uLSIF {text}" for e, text in lines.items() if not text.startswith("no ")]
 
 
 def posterior_change(results):
     """Measure how much p(y|x) changes between the synthetic training and test data."""
-    return [posterior_changes(results, "live", holds_from=0, part_from=0).evidence]
+    return [posterior_changes(results, "live", at_least=0).evidence]
 
 
 def wrong_side_weight(results):
@@ -111,7 +87,7 @@ def wrong_side_weight(results):
 
 def pooled_second_moment(results):
     """Measure the error of the class-wise ratio when S-hat is taken over all training rows."""
-    found = moment_readings()
+    found = soft_moment_errors()
     return [
         f"on the mixture, with the true posteriors as soft weights, the squared error of the "
         f"class-wise ratio over its variance is {found['own']:.2f} with the class's own samples "
@@ -121,7 +97,7 @@ def pooled_second_moment(results):
 
 def weighted_centers(results):
     """Measure what the weights of the centres change in the class-wise ratio."""
-    found = moment_readings()
+    found = soft_moment_errors()
     return [
         f"in the same computation the error is {found['weighted_centers']:.2f} when kernels carry "
         f"the posteriors of their centres, {found['own']:.2f} when they do not; the two estimates "
@@ -156,12 +132,14 @@ def effect_sentences(results, entry):
 
 
 def _universe_sentence(results, experiment, universe):
+    name = universe_name(universe)
     found = universe_effect(results, experiment, universe)
     if found is None:
-        return f"{experiment}, {universe}: not measured"
+        return f"{experiment}, *{name}*: not measured"
     return (
-        f"{experiment}, {universe}: gain over uLSIF {found['gain_changed']:+.2f} points with this "
-        f"choice, {found['gain_baseline']:+.2f} without it; DDR-uLSIF "
+        f"{experiment}, *{name}* instead of what is done here: gain over uLSIF "
+        f"{points(found['gain_changed'])} points, with what is done here "
+        f"{points(found['gain_baseline'])}; accuracy of DDR-uLSIF "
         f"{found['accuracy_changed']:.2f} % and {found['accuracy_baseline']:.2f} % "
         f"(the same {found['runs']} runs of {found['cases']} cases)"
     )

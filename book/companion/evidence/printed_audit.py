@@ -12,17 +12,6 @@ from scipy import stats
 
 from companion.evidence.printed import ledger, values
 
-__all__ = [
-    "best_without_emphasis",
-    "bold_tests",
-    "counts",
-    "gains",
-    "improvement_counts",
-    "needed_correlation",
-    "sampling_spread",
-    "sole_winners",
-]
-
 #: The three sentences that count improvements: the stated number of cases and range in percent.
 SENTENCES = (
     ("biased", "", 4, 10.0, np.inf, "Section 5.2"),
@@ -45,7 +34,7 @@ def sole_winners():
 
 
 def needed_correlation(mean_1, sd_1, mean_2, sd_2, n=30, alpha=0.05):
-    r"""Smallest correlation between paired runs that makes a printed difference significant."""
+    """Smallest correlation between paired runs that makes a printed difference significant."""
     critical = stats.t.ppf(1 - alpha / 2, n - 1)
     allowed_variance = n * (mean_1 - mean_2) ** 2 / critical**2
     return float((sd_1**2 + sd_2**2 - allowed_variance) / (2 * sd_1 * sd_2))
@@ -82,7 +71,7 @@ def bold_tests(alpha=0.05):
     return pd.DataFrame(rows)
 
 
-def gains(experiment, scenario="", rival="uLSIF"):
+def improvements(experiment, scenario="", rival="uLSIF"):
     """Printed improvements of DDR-uLSIF over a rival."""
     means = _wide("mean", experiment).droplevel("experiment")
     means = means[means.index.str.startswith(scenario)]
@@ -104,7 +93,7 @@ def improvement_counts():
     for experiment, scenario, stated, low, high, place in SENTENCES:
         strict = np.isinf(high)
         for rival in ("uLSIF", "Unweighted", "best rival"):
-            improvement = gains(experiment, scenario, rival)
+            improvement = improvements(experiment, scenario, rival)
             for measure in ("points", "relative"):
                 for rounding in ("as printed", "whole percent"):
                     percent = improvement[measure]
@@ -162,7 +151,7 @@ def best_without_emphasis():
 
 
 def sampling_spread(n_test=2000, level=0.95):
-    r"""Compare the synthetic table's sds with the spread that the test draw alone gives."""
+    """Compare the synthetic table's sds with the spread that the test draw alone gives."""
     printed = values("synthetic")
     degrees = ledger()["runs"] - 1
     lowest = np.sqrt(stats.chi2.ppf((1 - level) / 2, degrees) / degrees)

@@ -1,7 +1,7 @@
-"""Tables that people read: paper beside ours, in words and letters, as Markdown or HTML.
+"""Tables that people read, as Markdown for pages and as HTML for notebooks.
 
-Every table here is a DataFrame of text in which emphasis is written the Markdown way
-(``**bold**``, ``*italic*``). :func:`markdown` and :func:`html` print it.
+A table is a DataFrame of text in which emphasis is written the Markdown way (``**bold**``,
+``*italic*``).
 """
 
 import html as _html
@@ -10,14 +10,33 @@ import re
 import numpy as np
 import pandas as pd
 
-from companion.evidence.printed import VERDICTS, compare, ledger
-from companion.evidence.significance import typefaces
-
-__all__ = ["beside", "html", "markdown", "mean_sd", "wide"]
+from companion.evidence.gains import typefaces
+from companion.evidence.printed import ledger
+from companion.evidence.verdicts import compare
 
 _MARK = {"bold": "**", "italic": "*", "plain": ""}
 # Signs, numbers and the few words between two of them, as in "+0.01 to +0.03" or "3 of 10".
-_NUMERIC = re.compile(r"[\d\s.,±+−–%()*-]*\d(?:[\d\s.,±+−–%()*-]|e[+-]\d|to|of|\(R\d\))*")
+_NUMERIC = re.compile(
+    r"[\d\s.,±+−–%()*-]*\d(?:[\d\s.,±+−–%()*-]|e[+-]\d|to|of|\((agrees|near|differs)\))*"
+)
+
+
+# -------------------------------------------------------------------------------- small pieces
+
+
+def points(number):
+    """Print a difference in points of accuracy with its sign."""
+    # Rounded first, so that binary noise decides neither the last digit nor the sign of zero;
+    # a true minus sign, as in every table of the book.
+    shown = round(round(float(number), 6), 2) + 0.0
+    return "–" if np.isnan(shown) else f"{shown:+.2f}".replace("-", "−")
+
+
+def with_interval(mean, low, high):
+    """Print a gain with its interval; a narrow column may break only between the two."""
+    if np.isnan(low):
+        return points(mean)
+    return f"{points(mean)} {unbroken(f'({points(low)} to {points(high)})')}"
 
 
 def mean_sd(mean, sd, typeface="plain"):
@@ -28,46 +47,53 @@ def mean_sd(mean, sd, typeface="plain"):
     return f"{_MARK[typeface]}{text}{_MARK[typeface]}"
 
 
+def counted(number, singular, plural):
+    """Print a count with the form of the word that belongs to it."""
+    return f"{number} {singular if number == 1 else plural}"
+
+
+def unbroken(text):
+    """Keep a cell on one line, so that a narrow page scrolls the table and breaks no number."""
+    return str(text).replace(" ", "\u00a0")
+
+
+# ---------------------------------------------------------------------------- paper beside ours
+
+
 def beside(results, experiment, protocol="matched"):
     """Paper beside ours, one row per printed value."""
-    compared = compare(results, experiment, protocol)
     marks = typefaces(results, experiment, protocol)
     rows = [
         {
             ledger()["tables"][experiment]["case_name"]: cell.case,
             "Method": cell.method,
+            "Value": cell.value,
             "Paper": mean_sd(cell.paper_mean, cell.paper_sd, cell.paper_typeface),
             "Ours": mean_sd(cell.mean, cell.sd, marks.get((cell.case, cell.method), "plain")),
             "Runs": str(cell.n),
-            "Δ": _signed(cell.delta),
+            "Δ": points(100 * cell.delta),
             "95 % interval of Δ": _interval(cell),
-            "Verdict": f"{cell.verdict}: {VERDICTS[cell.verdict]}",
+            "Sd": "–" if np.isnan(cell.sd_ratio) else f"{cell.spread} ({cell.sd_ratio:.2f})",
         }
-        for cell in compared.itertuples()
+        for cell in compare(results, experiment, protocol).itertuples()
     ]
     return pd.DataFrame(rows)
-
-
-def _signed(number):
-    # A true minus sign: screen readers and line breaks treat the hyphen differently.
-    return "–" if np.isnan(number) else f"{number:+.4f}".replace("-", "−")
 
 
 def _interval(cell):
     if np.isnan(cell.low):
         return cell.note or "–"
-    return f"{_signed(cell.low)} to {_signed(cell.high)}"
+    return f"{points(100 * cell.low)} to {points(100 * cell.high)}"
 
 
 def wide(results, experiment, protocol="matched"):
     """Our table in the paper's layout: one row per case, one column per method."""
-    compared = compare(results, experiment, protocol)
     marks = typefaces(results, experiment, protocol)
     table = ledger()["tables"][experiment]
     cells = {
         (c.case, c.method): mean_sd(c.mean, c.sd, marks.get((c.case, c.method), "plain"))
-        + f" ({c.verdict})"
-        for c in compared.itertuples()
+        + f" ({c.value})"
+        for c in compare(results, experiment, protocol).itertuples()
     }
     return pd.DataFrame(
         [
@@ -77,15 +103,25 @@ def wide(results, experiment, protocol="matched"):
     )
 
 
+# -------------------------------------------------------------------------------------- writers
+
+
 def markdown(table):
-    r"""Print a table of text as a Markdown pipe table."""
-    lines = [list(table.columns), *table.astype(object).to_numpy().tolist()]
-    text = ["| " + " | ".join(_pipe_safe(cell) for cell in line) + " |" for line in lines]
-    return "\n".join([text[0], "|" + "---|" * table.shape[1], *text[1:]]) + "\n"
+    """Print a table of text as a Markdown pipe table."""
+    safe = table.astype(object).map(lambda cell: str(cell).replace("|", "\\|").replace("\n", " "))
+    columns = [str(name).replace("|", "\\|") for name in table.columns]
+    rows = safe.to_numpy().tolist()
+    text = pd.DataFrame(rows, columns=columns).to_markdown(
+        index=False, disable_numparse=True, tablefmt="github"
+    )
+    # Unpadded, so that a longer cell changes its own line of a file and no other.
+    return re.sub(r"-{4,}", "---", re.sub(r" {2,}", " ", text)) + "\n"
 
 
-def _pipe_safe(cell):
-    return str(cell).replace("|", "\\|").replace("\n", " ")
+def captioned(table, caption, name, kind=None):
+    """Print a table of text as a numbered table of the book."""
+    classes = f"results {kind}" if kind else "results"
+    return f"```{{table}} {caption}\n:name: {name}\n:class: {classes}\n\n{markdown(table)}```"
 
 
 def html(table, caption=""):

@@ -1,34 +1,180 @@
-"""The gain of DDR-uLSIF over uLSIF under each open choice, with its interval."""
+"""What the runs of the multiverse show: the gain under each open choice, and what it changes."""
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from companion.runs.multiverse import METHODS, read, universes
+from companion.evidence.gains import (
+    METHOD,
+    NO_WEIGHTS,
+    RIVAL,
+    accuracies,
+    mean_interval,
+    over_cases,
+    paired,
+    paired_table,
+)
+from companion.evidence.printed import table_name
+from companion.evidence.tables import points
+from companion.runs.multiverse import read, universes
+
+BASELINE = "baseline"
+
+
+def universe_name(universe):
+    """Name a universe in words."""
+    entry = read()["universes"].get(universe, {})
+    return entry.get("name", universe.replace("-", " "))
 
 
 def universe_gains(results, experiment):
-    """Mean gain of DDR-uLSIF over uLSIF in each universe, over all cases and runs."""
-    questions = {name: u["question"] for name, u in read()["universes"].items()}
-    rows = []
-    for name in universes(experiment):
-        runs = results[
-            (results["experiment"] == experiment) & (results["protocol"] == f"universe:{name}")
-        ]
-        if runs.empty:
+    """Mean gain of DDR-uLSIF in each universe that was run, largest first."""
+    rows = {}
+    for universe in universes(experiment):
+        wide = accuracies(results, experiment, f"universe:{universe}")
+        if wide.empty:
             continue
-        table = runs.pivot_table(index=["case", "seed"], columns="method", values="accuracy")
-        by_case = table.groupby("case").mean()
-        gain = 100 * (by_case["DDR-uLSIF"] - by_case["uLSIF"])
-        half = stats.t.ppf(0.975, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain))
-        rows.append(
-            {"universe": name, "question": questions[name]}
-            | {method: by_case[method].mean() for method in METHODS}
-            | {"gain": gain.mean(), "low": gain.mean() - half, "high": gain.mean() + half}
-            | {"cases_won": int((gain > 0).sum()), "cases": len(gain)}
-            | {"runs": table.groupby("case").size().min()}
+        gains = paired(results, experiment, f"universe:{universe}")
+        plain = paired(results, experiment, f"universe:{universe}", rival=NO_WEIGHTS)
+        means = wide.groupby(level="case").mean().mean()
+        found = over_cases(gains)
+        rows[universe] = (
+            {"question": read()["universes"][universe]["question"]}
+            | {m: means.get(m, np.nan) for m in (NO_WEIGHTS, RIVAL, METHOD)}
+            | {"gain": found.pop("mean"), **found, "over_none": over_cases(plain)["mean"]}
+            | {"runs": int(gains["n"].min()) if len(gains) else 0}
         )
-    columns = ["universe", "question", *METHODS, "gain", "low", "high"]
-    return pd.DataFrame(rows, columns=[*columns, "cases_won", "cases", "runs"]).set_index(
-        "universe"
+    columns = ["question", NO_WEIGHTS, RIVAL, METHOD, "gain", "low", "high", "cases", "won"]
+    columns += ["lost", "better", "worse", "over_none", "runs"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
+    return table.sort_values("gain", ascending=False, kind="stable")
+
+
+def baseline_accuracies(results, experiment):
+    """Accuracies of the unchanged protocol: those of the multiverse, or the published ones."""
+    base = accuracies(results, experiment, f"universe:{BASELINE}")
+    return accuracies(results, experiment, "matched") if base.empty else base
+
+
+def universe_change(results, experiment, universe, method=METHOD):
+    """What a changed choice does to one method's accuracy, case by case, on the same runs."""
+    other = accuracies(results, experiment, f"universe:{universe}")
+    base = baseline_accuracies(results, experiment)
+    if method not in other or method not in base:
+        return paired_table(pd.DataFrame(index=base.index[:0]), experiment, "other", "base")
+    both = pd.concat({"other": other[method], "base": base[method]}, axis=1).dropna()
+    return paired_table(both, experiment, "other", "base")
+
+
+def gain_changes(results, experiment):
+    """How far the gain in each universe is from the baseline's, over the cases."""
+    base = _gain_by_run(accuracies(results, experiment, f"universe:{BASELINE}"))
+    rows = {}
+    for universe in universes(experiment):
+        other = _gain_by_run(accuracies(results, experiment, f"universe:{universe}"))
+        both = pd.concat({"other": other, "base": base}, axis=1).dropna()
+        if universe != BASELINE and len(both):
+            change = (both["other"] - both["base"]).groupby(level="case").mean()
+            rows[universe] = (*mean_interval(change), len(change))
+    columns = ["change", "low", "high", "cases"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
+
+
+def _gain_by_run(wide):
+    wide = wide.reindex(columns=[METHOD, RIVAL])
+    return 100 * (wide[METHOD] - wide[RIVAL]).astype(float)
+
+
+def universe_effect(results, experiment, universe):
+    """Gain and accuracy of DDR-uLSIF with one choice changed and unchanged, on the same runs."""
+    tables = {
+        "changed": accuracies(results, experiment, f"universe:{universe}"),
+        "base": baseline_accuracies(results, experiment),
+    }
+    both = pd.concat(
+        {(kind, m): t.reindex(columns=[METHOD, RIVAL])[m] for kind, t in tables.items() for m in
+         (METHOD, RIVAL)}, axis=1,
+    ).dropna()  # fmt: skip
+    if both.empty:
+        return None
+    means = 100 * both.groupby(level="case").mean().mean()
+    return {
+        "cases": both.index.get_level_values("case").nunique(),
+        "runs": len(both),
+        "gain_baseline": means["base", METHOD] - means["base", RIVAL],
+        "gain_changed": means["changed", METHOD] - means["changed", RIVAL],
+        "accuracy_baseline": means["base", METHOD],
+        "accuracy_changed": means["changed", METHOD],
+    }
+
+
+# ----------------------------------------------------------------------------------- in words
+
+
+def _named(universe):
+    return f"*{universe_name(universe)}*"
+
+
+def universes_reading(found, moved):
+    """Say what the universes show together."""
+    positive, above = int((found["gain"] > 0).sum()), int((found["low"] > 0).sum())
+    text = (
+        f"The mean gain is positive in {positive} of {len(found)} universes, from "
+        f"{points(found['gain'].min())} points ({_named(found['gain'].idxmin())}) to "
+        f"{points(found['gain'].max())} ({_named(found['gain'].idxmax())}); in {above} of them "
+        "its interval over the cases lies above zero."
     )
+    if BASELINE not in found.index or moved.empty:
+        return text + " The baseline itself is not computed yet."
+    sign = np.sign(found["gain"].round(6))
+    same = int((sign.drop(BASELINE) == sign[BASELINE]).sum())
+    largest = moved["change"].abs().idxmax()
+    clear = moved[(moved["low"] > 0) | (moved["high"] < 0)]["change"].sort_values()
+    names = ", ".join(f"{_named(n)} ({points(c)})" for n, c in clear.items())
+    return text + (
+        f" The baseline gains {points(found.at[BASELINE, 'gain'])}; {same} of the "
+        f"{len(found) - 1} changes keep its sign. The largest change is that of "
+        f"{_named(largest)}: {points(moved.at[largest, 'change'])} points. "
+        + (
+            f"Changes whose interval excludes zero: {names}."
+            if names
+            else "No change has an interval that excludes zero."
+        )
+    )
+
+
+def size_sentence(results, experiment, found, moved):
+    """Say what the baseline gains with all samples, where the multiverse uses a part of them."""
+    content = read()
+    wide = accuracies(results, experiment, "matched")
+    wide = wide[wide.index.get_level_values("seed") < content["runs"]]
+    if experiment not in (content.get("problem") or {}) or BASELINE not in found.index:
+        return ""
+    if wide.empty:
+        return ""
+    whole = over_cases(paired_table(wide[[METHOD, RIVAL]].dropna(), experiment, METHOD, RIVAL))
+    text = (
+        "With all samples the same runs of the matched protocol gain "
+        f"{points(whole['mean'])} on average"
+    )
+    if abs(whole["mean"] - found.at[BASELINE, "gain"]) > moved["change"].abs().max():
+        text += ": the number of samples decides more here than any of these choices does"
+    return text + "."
+
+
+def complete_universes(experiment, results):
+    """The universes of a table that are stored completely, and what they show together."""
+    found, wanted = universe_gains(results, experiment), universes(experiment)
+    done = [
+        name
+        for name in found.index
+        if found.at[name, "runs"] >= wanted[name]["runs"]
+        and found.at[name, "cases"] == len(wanted[name]["cases"])
+    ]
+    found = found.loc[done]
+    text = f"{len(found)} of {len(wanted)} universes of {table_name(experiment)} are stored."
+    if len(found):
+        moved = gain_changes(results, experiment)
+        moved = moved[moved.index.isin(found.index)]
+        size = size_sentence(results, experiment, found, moved)
+        text += " " + f"{universes_reading(found, moved)} {size}".replace("*", "").strip()
+    return found, text

@@ -3,9 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from companion.figures.synthetic import COLORS, new_figure
-
-__all__ = ["direction_gaps", "sample_size_gains", "selection"]
+from companion.figures.style import COLORS, new_figure
 
 
 def selection(pool, kept, train, test, strength):

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from companion.figures.synthetic import COLORS, new_figure
-
-__all__ = ["bound_shares", "digit_rows", "projection", "weight_rows"]
+from companion.figures.style import COLORS, new_figure
 
 
 def _strip(images, side):

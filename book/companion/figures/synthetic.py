@@ -8,35 +8,11 @@ so that no figure needs its colours to be read.
 from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-__all__ = [
-    "COLORS",
-    "accuracy_by_size",
-    "boundary_information",
-    "convergence",
-    "gains",
-    "intervals",
-    "iteration_curves",
-    "iteration_frame",
-    "new_figure",
-    "ratio_surfaces",
-    "shift_overview",
-    "weighted_samples",
-]
+from companion.evidence.gains import mean_interval
+from companion.figures.style import COLORS, new_figure
 
-#: Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
-COLORS = {
-    "blue": "#0072B2",
-    "red": "#D55E00",
-    "green": "#009E73",
-    "purple": "#CC79A7",
-    "orange": "#E69F00",
-    "grey": "#666666",
-    "black": "#000000",
-}
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
 
@@ -44,21 +20,6 @@ _CLASS_STYLE: dict[Any, Any] = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orang
 # No level at zero: rounding would paint one half of the plane in another colour than the other.
 _CHANGES = np.arange(-0.65, 0.66, 0.1)
 _LINES = ("-", "--", ":", "-.")
-_STYLE: dict[Any, Any] = {
-    "font.size": 9.5,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-}
-
-
-def new_figure(width, height, rows=1, columns=1, **options):
-    """Make a figure with axes in the book's style."""
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
 def _grid(step=0.1, window=WINDOW):
@@ -313,23 +274,10 @@ def gains(differences, unit="gain in points of accuracy"):
             # Spread sideways by rank, the same in every build: random jitter would not be.
             aside = position + np.linspace(-0.22, 0.22, len(runs)) if len(runs) > 1 else [position]
             axis.plot(aside, np.sort(runs), ".", color=COLORS["blue"], alpha=0.35, mew=0)
-            axis.errorbar(
-                position,
-                runs.mean(),
-                yerr=_half_width(runs),
-                fmt="D",
-                color=COLORS["red"],
-                capsize=5,
-            )
+            mean, low, _ = mean_interval(runs)
+            half = np.nan_to_num(mean - low)
+            axis.errorbar(position, mean, yerr=half, fmt="D", color=COLORS["red"], capsize=5)
         axis.set_xticks(range(len(cases)), list(cases))
         axis.set(title=title, xlabel="training samples")
     axes[0, 0].set_ylabel(unit)
     return figure
-
-
-def _half_width(runs):
-    """Half of the 95 % interval of a mean by Student's t; none for a single run."""
-    from scipy.stats import t
-
-    n = len(runs)
-    return t.ppf(0.975, n - 1) * runs.std(ddof=1) / np.sqrt(n) if n > 1 else None

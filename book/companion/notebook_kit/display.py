@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML, Image
 
-from companion.evidence.claims import evaluate_claims
+from companion.evidence.claims import claims, evaluate_claims
 from companion.evidence.deviations import deviations
 from companion.evidence.tables import html
 from companion.runs.results import published_results
@@ -72,11 +72,11 @@ def _printed(value, how):
 def claims_table(ids, results=None, protocols=("matched", "tuned", "live"), evidence=False):
     """Show the verdict on some of the paper's claims."""
     results = published_results() if results is None else results
-    found = evaluate_claims(results, live="live" in protocols)
-    unknown = sorted(set(ids) - set(found["id"]))
+    unknown = sorted(set(ids) - {entry["id"] for entry in claims()})
     if unknown:
         raise ValueError(f"ids must name claims, got {unknown}")
-    found = found[found["id"].isin(ids) & found["protocol"].isin(protocols)]
+    found = evaluate_claims(results, live="live" in protocols, ids=ids)
+    found = found[found["protocol"].isin(protocols)]
     rows = _claims_with_evidence(found) if evidence else _claims_at_a_glance(found)
     # Two captions, since a page has both tables and a screen reader lists them by name.
     caption = "Verdicts with their evidence" if evidence else "Claims and their verdicts"
@@ -86,22 +86,25 @@ def claims_table(ids, results=None, protocols=("matched", "tuned", "live"), evid
 def _claims_with_evidence(found):
     return [
         {
-            "Claim": row.id,
+            "Claim": row.name,
             "Runs": row.protocol,
-            "Verdict": f"**{row.verdict.partition(': ')[0]}**",
-            "Evidence": row.evidence or row.verdict.partition(": ")[2],
+            "Verdict": f"**{row.verdict}**",
+            "Found": row.found,
+            "Claimed": row.claimed,
+            "Expected of an exact replication": row.replication,
+            "Evidence": row.evidence or row.reason,
         }
-        for row in found.itertuples()
+        for row in found.itertuples(index=False)
     ]
 
 
 def _claims_at_a_glance(found):
     protocols = found["protocol"].unique()
     rows = []
-    for claim, verdicts in found.groupby("id", sort=False):
-        short = verdicts.set_index("protocol")["verdict"].str.partition(": ")[0]
+    for _, verdicts in found.groupby("id", sort=False):
+        short = verdicts.set_index("protocol")["verdict"]
         rows.append(
-            {"Claim": claim, "What is claimed": verdicts["claim"].iloc[0]}
+            {"Claim": verdicts["name"].iloc[0], "What is claimed": verdicts["claim"].iloc[0]}
             | {p: f"**{short[p]}**" if p in short else "–" for p in protocols}
         )
     return rows

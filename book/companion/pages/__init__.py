@@ -1,11 +1,21 @@
 """Tables and figures of the book that are computed, so that no number in its prose is typed.
 
-Each module named in :data:`PAGES` has a function ``write(folder)``, which writes Markdown
-fragments and figures and returns their paths.
+Each module named in :data:`PAGES` has a function ``write(folder, evidence)``, which writes Markdown
+fragments and figures and returns their paths. What several pages need is gathered once.
 """
 
+import sys
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from companion.evidence.claims import evaluate_claims
+from companion.evidence.gains import NO_WEIGHTS, RIVAL, paired
+from companion.evidence.verdicts import judge
+from companion.paths import EXPERIMENTS, PROTOCOLS, ROOT
+from companion.runs.results import published_results
 
 #: The modules that write something, in the order in which they run.
 PAGES = (
@@ -17,14 +27,52 @@ PAGES = (
     "companion.pages.scoreboard",
     "companion.pages.protocols",
     "companion.pages.multiverse",
-    "companion.pages.benchmarks",
+    "benchmarks.page",
     "companion.pages.runs",
     "companion.pages.status",
 )
+
+
+class Evidence(NamedTuple):
+    """What a build computes once and hands to every page."""
+
+    results: pd.DataFrame
+    claims: pd.DataFrame
+    verdicts: dict
+    gains: dict
+
+
+def gather(results=None, live=True):
+    """Judge tables and claims and compute the gains of DDR-uLSIF, by table, protocol and rival."""
+    results = published_results() if results is None else results
+    tables = [(e, p) for p in PROTOCOLS for e in EXPERIMENTS]
+    return Evidence(
+        results,
+        evaluate_claims(results, live=live),
+        {key: judge(results, *key) for key in tables},
+        {(*key, r): paired(results, *key, rival=r) for key in tables for r in (RIVAL, NO_WEIGHTS)},
+    )
+
+
+def write_fragments(folder, fragments):
+    """Write texts by file name; return the paths."""
+    paths = [Path(folder) / name for name in fragments]
+    for path, text in zip(paths, fragments.values(), strict=True):
+        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    return paths
+
+
+def write_figure(figure, path, dpi=200):
+    """Write a figure without the version of matplotlib in it: unchanged figure, unchanged file."""
+    figure.savefig(path, dpi=dpi, metadata={"Software": None})
+    return path
 
 
 def write_all(folder):
     """Write everything that the book's pages include."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return [path for page in PAGES for path in import_module(page).write(folder)]
+    if str(ROOT) not in sys.path:  # where the benchmarks' own page lies, beside the packages
+        sys.path.append(str(ROOT))
+    evidence = gather()
+    return [path for page in PAGES for path in import_module(page).write(folder, evidence)]

@@ -1,17 +1,14 @@
 """What the audit page includes: arithmetic on the printed numbers, as tables and sentences."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from companion.evidence import printed_audit as audit
 from companion.evidence.printed import ledger
-from companion.pages.text import captioned
+from companion.evidence.tables import captioned
+from companion.pages import write_fragments
 
-__all__ = ["bold_text", "counts_text", "orders_text", "plain_text", "write"]
 
-
-def write(folder):
+def write(folder, evidence=None):
     """Write the fragments of the audit page."""
     fragments = {
         "audit_bold.md": bold_text(),
@@ -19,11 +16,7 @@ def write(folder):
         "audit_orders.md": orders_text(),
         "audit_plain.md": plain_text(),
     }
-    paths = []
-    for name, text in fragments.items():
-        paths.append(Path(folder) / name)
-        paths[-1].write_text(text, encoding="utf-8")
-    return paths
+    return write_fragments(folder, fragments)
 
 
 def bold_text():

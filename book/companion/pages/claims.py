@@ -1,62 +1,80 @@
 """What the claims page includes: the verdict on each claim, with its evidence."""
 
-from pathlib import Path
-
 import pandas as pd
 
-from companion.evidence.claims import claims, evaluate_claims
-from companion.pages.text import captioned, counted
-from companion.runs.results import published_results
-
-__all__ = ["details_text", "overview_text", "write"]
+from companion.evidence.claims import VERDICTS
+from companion.evidence.tables import captioned, unbroken
+from companion.pages import write_fragments
 
 _PROTOCOLS = ("matched", "tuned", "live")
-#: What several claims do where one does what the verdict says.
-_PLURAL = {"holds": "hold", "holds in part": "hold in part", "does not hold": "do not hold"}
+_KINDS = {"paper": "The paper's claims", "ours": "Questions of ours"}
 
 
-def write(folder, results=None):
+def write(folder, evidence):
     """Write the fragments of the claims page."""
-    evaluation = evaluate_claims(published_results() if results is None else results)
-    paths = [Path(folder) / "claims_overview.md", Path(folder) / "claims_details.md"]
-    paths[0].write_text(overview_text(evaluation), encoding="utf-8")
-    paths[1].write_text(details_text(evaluation), encoding="utf-8")
-    return paths
+    fragments = {"claims_overview.md": overview_text(evidence.claims)}
+    for by in _KINDS:
+        fragments[f"claims_{by}.md"] = details_text(evidence.claims, by)
+    return write_fragments(folder, fragments)
 
 
 def overview_text(evaluation):
-    """Count the verdicts and tabulate them."""
-    short = evaluation.assign(verdict=evaluation["verdict"].str.split(":").str[0])
-    lines = []
-    for protocol in _PROTOCOLS:
-        counts = short.loc[short["protocol"] == protocol, "verdict"].value_counts(sort=False)
-        parts = ", ".join(counted(n, v, _PLURAL.get(v, v)) for v, n in counts.items())
-        lines.append(f"- {protocol}: {parts}")
-    wide = short.pivot(index="id", columns="protocol", values="verdict")
-    rows = [
-        {"Claim": f"[{c['id']}](#{c['id'].lower()})", "Place": c["place"]}
-        | {p: _cell(wide, c["id"], p) for p in _PROTOCOLS}
-        for c in claims()
-    ]
-    table = captioned(pd.DataFrame(rows), "Each claim and its verdicts", "claims-overview")
-    return "\n".join(lines) + f"\n\n{table}\n"
+    """Count the verdicts and tabulate them, the paper's claims apart from our questions."""
+    parts = []
+    for by, title in _KINDS.items():
+        found = evaluation[evaluation["by"] == by]
+        wide = found.pivot(index="id", columns="protocol", values="verdict")
+        columns = [p for p in _PROTOCOLS if p in wide]
+        rows = [
+            {"Claim": f"{{ref}}`{c.name} <claim-{c.id.lower()}>`", "Place": c.place}
+            | {p: _cell(wide.at[c.id, p]) for p in columns}
+            for c in found.drop_duplicates("id").itertuples()
+        ]
+        counts = [f"- {p}: {_count(found, p)}" for p in columns]
+        table = captioned(pd.DataFrame(rows), f"{title} and their verdicts", f"claims-{by}",
+                          "worded")  # fmt: skip
+        parts.append("\n".join([f"{title}:", "", *counts, "", table, ""]))
+    return "\n".join(parts)
 
 
-def _cell(wide, claim, protocol):
-    verdict = wide[protocol].get(claim) if protocol in wide else None
-    return verdict if isinstance(verdict, str) else "–"
+def _cell(verdict):
+    return unbroken(verdict) if isinstance(verdict, str) else "–"
 
 
-def details_text(evaluation):
+def _count(found, protocol):
+    counts = found.loc[found["protocol"] == protocol, "verdict"].value_counts()
+    return ", ".join(f"{v} {counts[v]}" for v in VERDICTS if v in counts)
+
+
+def details_text(evaluation, by):
     """Give each claim its section: our wording, place, verdicts with evidence."""
     sections = []
-    for claim, rows in evaluation.groupby("id", sort=False):
-        verdicts = "\n".join(_verdict_line(row) for row in rows.itertuples())
+    for claim, rows in evaluation[evaluation["by"] == by].groupby("id", sort=False):
+        verdicts = "\n".join(verdict_line(row) for row in rows.itertuples())
         first = rows.iloc[0]
-        sections.append(f"### {claim}\n\n{first['claim']} *{first['place']}.*\n\n{verdicts}\n")
+        sections.append(
+            f"(claim-{claim.lower()})=\n### {first['name']}\n\n{first['claim']} "
+            f"*{first['place']}.*\n\n{verdicts}\n"
+        )
     return "\n".join(sections)
 
 
-def _verdict_line(row):
-    verdict, _, reason = row.verdict.partition(": ")
-    return f"- **{verdict}** ({row.protocol}): {row.evidence or reason}."
+def verdict_line(row):
+    """Say what was found, claimed and expected, and by what evidence."""
+    numbers = [
+        f"{what} {value}"
+        for what, value in (
+            ("found", row.found),
+            ("claimed", row.claimed),
+            ("expected of an exact replication", row.replication),
+        )
+        if value != "–"
+    ]
+    shown = f" {', '.join(numbers)}." if numbers else ""
+    return f"- **{row.verdict}** ({row.protocol}):{shown} {_sentence(row.evidence or row.reason)}"
+
+
+def _sentence(text):
+    # A capital where a sentence begins with a word, not where it begins with a name or a symbol.
+    first = text[:1].upper() if text[1:2].islower() else text[:1]
+    return f"{first}{text[1:]}."

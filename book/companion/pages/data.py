@@ -3,20 +3,22 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from sklearn.decomposition import PCA
 
-from companion.pages.text import numbered
+from companion.evidence.tables import captioned
+from companion.figures.style import COLORS, new_figure
+from companion.pages import write_figure, write_fragments
 from ddr.datasets import load, manifest, names, scale_to_unit_box, verify
 from ddr.digits import sixteen_by_sixteen
 
-#: Blue and vermilion of Okabe and Ito: distinct for every common form of colour blindness.
-_COLOURS = {-1: "#0072B2", 1: "#D55E00"}
+_COLOURS = {-1: COLORS["blue"], 1: COLORS["red"]}
 _MARKERS = {-1: "o", 1: "^"}
 _ROWS_OF_DIGITS = 6
 
 
-def write(folder):
+def write(folder, evidence=None):
     """Write the fragments and figures of the data page."""
-    folder = Path(folder)
     fragments = {
         "data_sizes.md": sizes_table(),
         "data_total.md": total_sentence(),
@@ -24,30 +26,22 @@ def write(folder):
         "data_licences.md": licence_sentence(),
         "data_usps.md": usps_sentence(),
     }
-    paths = []
-    for name, text in fragments.items():
-        paths.append(folder / name)
-        paths[-1].write_text(text, encoding="utf-8")
-    for name, figure in (
-        ("data_digits.png", digits_sheet()),
-        ("data_projections.png", projections()),
-    ):
-        paths.append(folder / name)
-        # Without the version of matplotlib in it, an unchanged figure is an unchanged file.
-        figure.savefig(paths[-1], dpi=200, metadata={"Software": None})
-    return paths
+    figures = {"data_digits.png": digits_sheet(), "data_projections.png": projections()}
+    drawn = [write_figure(figure, Path(folder) / name) for name, figure in figures.items()]
+    return [*write_fragments(folder, fragments), *drawn]
 
 
 def sizes_table():
     """Return the table of rows, features, classes and file sizes as Markdown."""
-    lines = ["| dataset | rows | features | classes | file, kB |", "|---|---:|---:|---|---:|"]
+    rows = []
     for check in verify():
         table = load(check.name)
-        rows, columns = table.X.shape
+        n, columns = (f"{size:,}" for size in table.X.shape)
         size = f"{check.size / 1000:,.0f}"
-        lines.append(f"| {check.name} | {rows:,} | {columns} | {_balance(table)} | {size} |")
-    text = "\n".join(lines) + "\n"
-    return numbered(text, "Size and class balance of each set", "data-sizes") + "\n"
+        rows.append((check.name, n, columns, _balance(table), size))
+    heads = ["dataset", "rows", "features", "classes", "file, kB"]
+    frame = pd.DataFrame(rows, columns=heads)
+    return captioned(frame, "Size and class balance of each set", "data-sizes")
 
 
 def _balance(table):
@@ -70,14 +64,14 @@ def total_sentence():
 
 def provenance_table():
     """Return the table of sources and citations as Markdown."""
-    lines = ["| dataset | what it is | package, version | citation |", "|---|---|---|---|"]
+    rows = []
     for name in names():
         table, entry = load(name), manifest()["datasets"][name]
         archive = manifest()["archives"][entry["archive"]]
         package = f"{entry['archive']} {archive['version']} ({archive['registry']})"
-        lines.append(f"| {name} | {table.description} | {package} | {table.citation} |")
-    text = "\n".join(lines) + "\n"
-    return numbered(text, "Where each file comes from", "data-provenance", kind="worded") + "\n"
+        rows.append((name, table.description, package, table.citation))
+    frame = pd.DataFrame(rows, columns=["dataset", "what it is", "package, version", "citation"])
+    return captioned(frame, "Where each file comes from", "data-provenance", kind="worded")
 
 
 def licence_sentence():
@@ -101,15 +95,13 @@ def usps_sentence():
 
 def digits_sheet():
     """Draw the first digits of each kind: USPS, MNIST resized, MNIST cropped and resized."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 2.2), layout="constrained")
+    figure, all_axes = new_figure(9, 2.2, columns=3)
     panels = (
         ("USPS, 16 × 16", "USPS", "bicubic"),
         ("MNIST, resized to 16 × 16", "MNIST", "bicubic"),
         ("MNIST, cropped to 20 × 20 first", "MNIST", "crop"),
     )
-    for axes, (title, name, resize) in zip(figure.subplots(1, 3), panels, strict=True):
+    for axes, (title, name, resize) in zip(all_axes[0], panels, strict=True):
         axes.imshow(_sheet(name, resize), cmap="gray_r", vmin=-1, vmax=1)
         axes.set_title(title, fontsize=10)
         axes.set_xticks(17 * np.arange(10) + 7.5, range(10))
@@ -131,11 +123,8 @@ def _sheet(name, resize):
 
 def projections():
     """Draw the six small sets, scaled to [-1, 1], on their first two principal components."""
-    from matplotlib.figure import Figure
-    from sklearn.decomposition import PCA
-
-    figure = Figure(figsize=(9, 6.4), layout="constrained")
-    for axes, name in zip(figure.subplots(2, 3).flat, names()[:6], strict=True):
+    figure, all_axes = new_figure(9, 6.4, 2, 3)
+    for axes, name in zip(all_axes.flat, names()[:6], strict=True):
         table = load(name)
         pca = PCA(2, svd_solver="full")
         points = pca.fit_transform(scale_to_unit_box(table.X))

@@ -1,19 +1,14 @@
 """What the deviations page includes: each open choice, what we did, and its measured effect."""
 
-from pathlib import Path
-
 from companion.evidence.deviations import measured_effects
-from companion.runs.results import published_results
-
-__all__ = ["sections_text", "write"]
+from companion.pages import write_fragments
 
 
-def write(folder, results=None):
+def write(folder, evidence):
     """Write the fragment of the deviations page."""
-    results = published_results() if results is None else results
-    path = Path(folder) / "deviations.md"
-    path.write_text(sections_text(measured_effects(results)), encoding="utf-8")
-    return [path]
+    return write_fragments(
+        folder, {"deviations.md": sections_text(measured_effects(evidence.results))}
+    )
 
 
 def sections_text(effects):

@@ -2,45 +2,36 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
-from companion.evidence.printed import EXPERIMENTS, ours
-from companion.evidence.universes import universe_gains as gains
-from companion.figures.synthetic import COLORS, new_figure
-from companion.pages.stored import table_name
-from companion.pages.text import captioned, points, unbroken
+from companion.evidence.gains import METHOD, RIVAL
+from companion.evidence.printed import table_name
+from companion.evidence.tables import captioned, points, unbroken, with_interval
+from companion.evidence.universes import (
+    BASELINE,
+    gain_changes,
+    size_sentence,
+    universe_gains,
+    universe_name,
+    universes_reading,
+)
+from companion.figures.gains import universe_forest
+from companion.pages import write_figure, write_fragments
+from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import read, universes
-from companion.runs.results import published_results
-
-__all__ = [
-    "changes",
-    "forest",
-    "reading",
-    "scope_text",
-    "section_text",
-    "size_sentence",
-    "universe_table",
-    "write",
-]
-
-METHOD, RIVAL, BASELINE = "DDR-uLSIF", "uLSIF", "baseline"
 
 
-def write(folder, results=None):
+def write(folder, evidence):
     """Write the fragments and figures of the multiverse page."""
-    results = published_results() if results is None else results
-    paths = [Path(folder) / "multiverse_scope.md"]
-    paths[0].write_text(scope_text(), encoding="utf-8")
+    fragments = {"multiverse_scope.md": scope_text()}
+    figures = []
     for experiment in EXPERIMENTS:
-        paths.append(Path(folder) / f"multiverse_{experiment}.md")
-        paths[-1].write_text(section_text(results, experiment), encoding="utf-8")
-        found = gains(results, experiment)
+        found = universe_gains(evidence.results, experiment)
+        fragments[f"multiverse_{experiment}.md"] = section_text(evidence.results, experiment, found)
         if not found.empty:
-            paths.append(Path(folder) / f"multiverse_{experiment}.png")
-            forest(found).savefig(paths[-1], dpi=200, metadata={"Software": None})
-    return paths
+            path = Path(folder) / f"multiverse_{experiment}.png"
+            figures.append(write_figure(universe_forest(found), path))
+    return [*write_fragments(folder, fragments), *figures]
 
 
 def scope_text():
@@ -50,7 +41,7 @@ def scope_text():
     limits = [
         f"for {table_name(e)} with at most {limit} samples a side"
         for e in EXPERIMENTS
-        if (limit := content["problem"].get(e, {}).get("max_samples"))
+        if (limit := (content.get("problem") or {}).get(e, {}).get("max_samples"))
     ]
     text = (
         f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}. "
@@ -59,20 +50,20 @@ def scope_text():
     )
     if limits:
         text += f"; {' and '.join(limits)}, so its baseline is not the published table"
-    return text + ".\n"
+    return text + "."
 
 
-def section_text(results, experiment):
+def section_text(results, experiment, found):
     """Put reading, figure and table of one experiment together."""
-    found = gains(results, experiment)
     missing = _missing_sentence(found, experiment)
     if found.empty:
-        return missing + "\n"
+        return missing
+    moved = gain_changes(results, experiment)
     table = captioned(
-        universe_table(found, changes(results, experiment)),
-        f"Universes of {table_name(experiment)}: gain and change from the baseline, in points",
+        universe_table(found, moved),
+        f"Universes of {table_name(experiment)}, largest gain first, in points",
         f"multiverse-{experiment}",
-        kind="worded",
+        "worded",
     )
     figure = (
         f"```{{figure}} _generated/multiverse_{experiment}.png\n"
@@ -86,160 +77,46 @@ def section_text(results, experiment):
         f"{{numref}}`fig-multiverse-{experiment}` shows the gains, "
         f"{{numref}}`multiverse-{experiment}` all numbers."
     )
-    moved = changes(results, experiment)
-    text = " ".join(
-        filter(
-            None, [reading(found, moved), size_sentence(results, experiment, found, moved), where]
-        )
-    )
-    parts = [missing, text, figure, table]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    text = [universes_reading(found, moved), size_sentence(results, experiment, found, moved)]
+    parts = [missing, " ".join(filter(None, [*text, where])), figure, table]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _missing_sentence(found, experiment):
     wanted = universes(experiment)
-    done = [
-        name
+    done = sum(
+        name in found.index and found.at[name, "runs"] >= protocol["runs"]
         for name, protocol in wanted.items()
-        if name in found.index and found.at[name, "runs"] >= protocol["runs"]
-    ]
-    if len(done) == len(wanted):
+    )
+    if done == len(wanted):
         return ""
     command = f"run `ddr-book multiverse {experiment} --into book/results`."
     if found.empty:
         return f"Not computed yet: {command}"
-    return f"Complete in {len(done)} of {len(wanted)} universes; for the rest, {command}"
-
-
-def changes(results, experiment):
-    """Compute how far the gain in each universe is from the baseline's, on the same runs."""
-    base = _gain_by_run(results, experiment, BASELINE)
-    rows = []
-    for name in universes(experiment):
-        both = pd.concat([_gain_by_run(results, experiment, name), base], axis=1).dropna()
-        if name == BASELINE or both.empty:
-            continue
-        change = (both.iloc[:, 0] - both.iloc[:, 1]).groupby(level="case").mean()
-        n, mean = len(change), change.mean()
-        half = stats.t.ppf(0.975, n - 1) * change.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
-        rows.append((name, mean, mean - half, mean + half, n))
-    columns = ["universe", "change", "low", "high", "cases"]
-    return pd.DataFrame(rows, columns=columns).set_index("universe")
-
-
-def _gain_by_run(results, experiment, universe):
-    """Gains in points, by case and seed."""
-    of_universe = results["protocol"] == f"universe:{universe}"
-    runs = results[(results["experiment"] == experiment) & of_universe]
-    wide = runs.pivot(index=["case", "seed"], columns="method", values="accuracy")
-    wide = wide.reindex(columns=[METHOD, RIVAL]).astype(float)
-    return 100 * (wide[METHOD] - wide[RIVAL])
+    return f"Complete in {done} of {len(wanted)} universes; for the rest, {command}"
 
 
 def universe_table(found, moved):
     """Tabulate the universes."""
-    rows = [
-        {
-            "Universe": row.Index.replace("-", " "),
-            "Question": row.question,
-            "uLSIF": f"{row.uLSIF:.4f}",
-            "DDR-uLSIF": f"{found.at[row.Index, METHOD]:.4f}",
-            "Gain": _with_interval(row.gain, row.low, row.high),
-            "Change": _change(moved, row.Index),
-            "Cases won": unbroken(f"{row.cases_won} of {row.cases}"),
-            "Runs": str(row.runs),
-        }
-        for row in found.itertuples()
-    ]
+    rows = []
+    for name, row in found.iterrows():
+        change = moved.loc[name, ["change", "low", "high"]] if name in moved.index else None
+        rows.append(
+            {
+                "Universe": universe_name(name),
+                "Question": row["question"],
+                RIVAL: f"{row[RIVAL]:.4f}",
+                METHOD: f"{row[METHOD]:.4f}",
+                "Gain": with_interval(row["gain"], row["low"], row["high"]),
+                "Gain over no weights": points(row["over_none"]),
+                "Change": "–" if change is None else with_interval(*change),
+                "Better, worse": unbroken(f"{row['better']}, {row['worse']} of {row['cases']}"),
+                "Runs": str(row["runs"]),
+            }
+        )
     table = pd.DataFrame(rows)
     # What all universes share is said above the table.
     return table.drop(columns="Runs") if table["Runs"].nunique() == 1 else table
-
-
-def _change(moved, name):
-    return (
-        _with_interval(*moved.loc[name, ["change", "low", "high"]]) if name in moved.index else "–"
-    )
-
-
-def _with_interval(value, low, high):
-    if np.isnan(low):
-        return points(value)
-    # The one place where a narrow column may break.
-    return f"{points(value)} {unbroken(f'({points(low)} to {points(high)})')}"
-
-
-def reading(found, moved):
-    """Say what the universes show together."""
-    positive = int((found["gain"] > 0).sum())
-    above = int((found["low"] > 0).sum())
-    text = (
-        f"The mean gain is positive in {positive} of {len(found)} universes, from "
-        f"{points(found['gain'].min())} points ({_named(found['gain'].idxmin())}) to "
-        f"{points(found['gain'].max())} ({_named(found['gain'].idxmax())}); in {above} of them "
-        "its interval over the cases lies above zero."
-    )
-    if BASELINE not in found.index or moved.empty:
-        return text + " The baseline itself is not computed yet."
-    sign = np.sign(found["gain"].round(6))
-    same = int((sign.drop(BASELINE) == sign[BASELINE]).sum())
-    largest = moved["change"].abs().idxmax()
-    clear = moved[(moved["low"] > 0) | (moved["high"] < 0)]
-    return text + (
-        f" The baseline gains {points(found.at[BASELINE, 'gain'])}; {same} of the "
-        f"{len(found) - 1} changes keep its sign. The largest change is that of "
-        f"{_named(largest)}: {points(moved.at[largest, 'change'])} points. "
-        f"{_clear_sentence(clear)}"
-    )
-
-
-def size_sentence(results, experiment, found, moved):
-    """Say what the baseline gains with all samples, where the multiverse uses a part of them."""
-    content = read()
-    runs = ours(results, experiment, "matched")
-    runs = runs[runs["seed"] < content["runs"]]
-    if experiment not in content["problem"] or BASELINE not in found.index or runs.empty:
-        return ""
-    means = runs.groupby(["method", "case"])["accuracy"].mean().unstack("method")
-    whole = 100 * (means[METHOD] - means[RIVAL]).mean()
-    text = f"With all samples the same runs of the matched protocol gain {points(whole)} on average"
-    if abs(whole - found.at[BASELINE, "gain"]) > moved["change"].abs().max():
-        text += ": the number of samples decides more here than any of these choices does"
-    return text + "."
-
-
-def _clear_sentence(clear):
-    if clear.empty:
-        return "No change has an interval that excludes zero."
-    names = ", ".join(f"{_named(n)} ({points(c)})" for n, c in clear["change"].items())
-    return f"Changes whose interval excludes zero: {names}."
-
-
-def _named(universe):
-    return f"*{universe.replace('-', ' ')}*"
-
-
-def forest(found):
-    """Draw the gain of each universe with its interval."""
-    figure, axes = new_figure(6.2, 0.27 * len(found) + 0.9)
-    axis = axes[0, 0]
-    axis.axvline(0, color=COLORS["black"], lw=1)
-    if BASELINE in found.index:
-        axis.axvline(found.at[BASELINE, "gain"], color=COLORS["red"], ls="--", lw=1)
-    for position, row in enumerate(found.itertuples()):
-        own = row.Index == BASELINE
-        axis.errorbar(
-            row.gain,
-            position,
-            xerr=np.nan_to_num((row.high - row.low) / 2),
-            fmt="D" if own else "o",
-            color=COLORS["red"] if own else COLORS["blue"],
-            capsize=3,
-        )
-    axis.set_yticks(range(len(found)), [name.replace("-", " ") for name in found.index])
-    axis.set(ylim=(len(found) - 0.4, -0.6), xlabel="gain in points of accuracy")
-    axis.grid(axis="y", lw=0.4, alpha=0.5)
-    return figure
 
 
 def _alt(found):

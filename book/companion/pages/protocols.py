@@ -1,16 +1,13 @@
 """What the protocols page includes: every setting of each protocol, matched beside tuned."""
 
-from pathlib import Path
-
 import pandas as pd
 
-from companion.evidence.printed import EXPERIMENTS
-from companion.pages.stored import PROTOCOLS, stored_runs, table_name
-from companion.pages.text import captioned
+from companion.evidence.printed import table_name
+from companion.evidence.tables import captioned
+from companion.pages import write_fragments
+from companion.pages.coverage import stored_runs
+from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.protocols import load_protocol
-from companion.runs.results import published_results
-
-__all__ = ["MEANINGS", "flat", "section_text", "settings_table", "write"]
 
 #: What each setting decides; the key of a ratio's setting leaves out the ratio's name.
 MEANINGS = {
@@ -53,14 +50,11 @@ MEANINGS = {
 }
 
 
-def write(folder, results=None):
+def write(folder, evidence):
     """Write the fragments of the protocols page."""
-    results = published_results() if results is None else results
-    paths = []
-    for experiment in EXPERIMENTS:
-        paths.append(Path(folder) / f"protocols_{experiment}.md")
-        paths[-1].write_text(section_text(results, experiment), encoding="utf-8")
-    return paths
+    return write_fragments(
+        folder, {f"protocols_{e}.md": section_text(evidence.results, e) for e in EXPERIMENTS}
+    )
 
 
 def section_text(results, experiment):

@@ -3,35 +3,29 @@
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 
+from companion.evidence.tables import captioned
 from companion.notebook_kit.execute import ROOT, RUNS, list_notebooks
-from companion.pages.text import numbered
+from companion.pages import write_fragments
 
 
-def write(folder, root=ROOT):
+def write(folder, evidence=None, root=ROOT):
     """Write the fragment of the gallery page."""
-    path = Path(folder) / "runs.md"
-    table = runs_table(root)
-    if table.startswith("|"):
-        table = numbered(table, "The published runs and the reruns", "runs") + "\n"
-    path.write_text(table, encoding="utf-8")
-    return [path]
+    return write_fragments(folder, {"runs.md": runs_table(root)})
 
 
 def runs_table(root=ROOT):
     """Return the gallery's table as Markdown."""
-    root = Path(root)
-    rows = []
+    root, rows = Path(root), []
     for notebook in list_notebooks(root):
         link = f"{{doc}}`/notebooks/{notebook.stem}`"
-        rows.append(
-            f"| {link} | published | as in its parameters cell | see {{doc}}`/book/status` |"
-        )
+        rows.append((link, "published", "as in its parameters cell", "see {doc}`/book/status`"))
         rows += [_row(path) for path in _reruns(root, notebook.stem)]
     if not rows:
-        return "No notebook is published yet.\n"
-    header = ["| page | run | parameters | time |", "|---|---|---|---|"]
-    return "\n".join(header + rows) + "\n"
+        return "No notebook is published yet."
+    table = pd.DataFrame(rows, columns=["page", "run", "parameters", "time"])
+    return captioned(table, "The published runs and the reruns", "runs")
 
 
 def _reruns(root, stem):
@@ -44,4 +38,4 @@ def _row(path):
     run = nbformat.read(path, as_version=4).metadata["ddr"]["run"]
     given = ", ".join(f"`{name} = {value!r}`" for name, value in run["parameters"].items())
     page = f"{{doc}}`/{RUNS}/{path.stem}`"
-    return f"| {page} | {run['name']} | {given or 'as published'} | {run['seconds']:.1f} s |"
+    return page, run["name"], given or "as published", f"{run['seconds']:.1f} s"

@@ -1,65 +1,83 @@
-"""What the scoreboard page includes: each printed value beside ours, with its verdict."""
-
-from pathlib import Path
+"""What the scoreboard page includes: each printed value and order beside ours, with its marks."""
 
 import pandas as pd
 
-from companion.evidence.printed import EXPERIMENTS, compare, ledger, ours, summary
-from companion.evidence.significance import count_line, significance
-from companion.evidence.tables import beside, mean_sd
-from companion.pages.stored import PROTOCOLS, missing_sentence, stored_runs, table_name, table_title
-from companion.pages.text import captioned, unbroken
-from companion.runs.results import published_results
+from companion.evidence.gains import (
+    METHOD,
+    NO_WEIGHTS,
+    RIVAL,
+    against_all,
+    count_line,
+    over_cases,
+    runs_of,
+)
+from companion.evidence.printed import cases, ledger, table_name, table_title
+from companion.evidence.tables import (
+    beside,
+    captioned,
+    mean_sd,
+    points,
+    unbroken,
+    with_interval,
+)
+from companion.evidence.verdicts import ORDER_MARKS, RULE, VALUE_MARKS, summary
+from companion.pages import write_fragments
+from companion.pages.coverage import missing_sentence
+from companion.paths import EXPERIMENTS, PROTOCOLS
 
-__all__ = ["further_methods", "protocol_text", "section_text", "write"]
+
+def write(folder, evidence):
+    """Write the rule and the fragments of the scoreboard, one for each table of the paper."""
+    fragments = {"scoreboard_rules.md": rules_text()}
+    for e in EXPERIMENTS:
+        fragments[f"scoreboard_{e}.md"] = section_text(evidence, e)
+    return write_fragments(folder, fragments)
 
 
-def write(folder, results=None):
-    """Write the fragments of the scoreboard, one for each table of the paper."""
-    results = published_results() if results is None else results
-    paths = []
-    for experiment in EXPERIMENTS:
-        paths.append(Path(folder) / f"scoreboard_{experiment}.md")
-        paths[-1].write_text(section_text(results, experiment), encoding="utf-8")
-    return paths
+def rules_text():
+    """Explain every mark and the words for a table."""
+    values = "\n".join(f"- **{mark}**: {words};" for mark, words in VALUE_MARKS.items())
+    orders = "\n".join(f"- **{mark}**: {words};" for mark, words in ORDER_MARKS.items())
+    return (
+        f"The *value* of each printed mean:\n\n{values[:-1]}.\n\n"
+        "The *order* of each pair of compared methods that the printed means, standard deviations "
+        "and numbers of runs tell apart by Welch's test at 5 % (ours by the paired t-test at 5 %; "
+        f"pairs that are ties in print are not judged):\n\n{orders[:-1]}.\n\n{RULE}\n"
+    )
 
 
-def section_text(results, experiment):
+def section_text(evidence, experiment):
     """Give each protocol of a table its section."""
     return "\n".join(
         f"### {table_title(experiment)}, {protocol} protocol\n\n"
-        + protocol_text(results, experiment, protocol)
+        + protocol_text(evidence, experiment, protocol)
         for protocol in PROTOCOLS
     )
 
 
-def protocol_text(results, experiment, protocol):
+def protocol_text(evidence, experiment, protocol):
     """Set the runs of one protocol beside one printed table."""
+    results, verdict = evidence.results, evidence.verdicts[experiment, protocol]
     missing = missing_sentence(results, experiment, protocol)
-    if not stored_runs(results, experiment, protocol)[0]:
+    if verdict.word == "not run":
         return missing + "\n"
-    compared = compare(results, experiment, protocol)
-    tested = significance(results, experiment, protocol)
-    parts = [
-        missing,
-        f"- {_runs(compared)}; {summary(compared)}.\n"
-        f"- Significant at 5 %: DDR-uLSIF is {count_line(tested)}.",
-        captioned(
-            _compact(beside(results, experiment, protocol)),
-            f"{table_title(experiment)} beside our runs, {protocol} protocol",
-            f"scoreboard-{experiment}-{protocol}",
-        ),
-    ]
-    further = further_methods(results, experiment, protocol)
-    if not further.empty:
-        parts.append("Methods that the paper does not print, on the same draws:")
-        parts.append(
-            captioned(
-                further.map(unbroken),
-                f"Further methods in the setting of {table_name(experiment)}, {protocol} protocol",
-                f"further-{experiment}-{protocol}",
-            )
-        )
+    tested = against_all(results, experiment, protocol)
+    lines = [f"- **{verdict.word[0].upper()}{verdict.word[1:]}.** {_runs(verdict.values)}."]
+    lines.append(f"- {summary(verdict)}.")
+    lines += [_gain_line(evidence, experiment, protocol, r) for r in (RIVAL, NO_WEIGHTS)]
+    lines.append(f"- Significant at 5 %: {METHOD} is {count_line(tested)}.")
+    key, title = f"{experiment}-{protocol}", table_title(experiment)
+    tables = [
+        (_compact(beside(results, experiment, protocol)), f"{title} beside our runs",
+         f"scoreboard-{key}"),
+        (orders_table(verdict), f"Orders that {table_name(experiment)} tells apart",
+         f"orders-{key}"),
+        (further_methods(results, experiment, protocol),
+         f"Further methods, not printed, in the setting of {table_name(experiment)}",
+         f"further-{key}"),
+    ]  # fmt: skip
+    parts = [missing, "\n".join(lines)]
+    parts += [captioned(t, f"{c}, {protocol} protocol", n) for t, c, n in tables if len(t)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -68,24 +86,53 @@ def _runs(compared):
     return f"{most} runs of each case" if fewest == most else f"{fewest} to {most} runs of a case"
 
 
+def _gain_line(evidence, experiment, protocol, rival):
+    found = over_cases(evidence.gains[experiment, protocol, rival])
+    name = "no weights" if rival == NO_WEIGHTS else rival
+    return (
+        f"- Gain over {name}: {with_interval(found['mean'], found['low'], found['high'])} points; "
+        f"{found['won']} cases won, {found['lost']} lost, significantly {found['better']} and "
+        f"{found['worse']}."
+    )
+
+
 def _compact(table):
-    """Fit the table on a page: letters, whose words the page explains, and unbroken numbers."""
-    # The verdict stands early, where a phone shows it without scrolling.
-    table.insert(2, "Verdict", table.pop("Verdict").str.split(":").str[0])
+    """Fit the table on a page: numbers stay unbroken, and what all rows share goes."""
     if table["Runs"].nunique() == 1:
         table = table.drop(columns="Runs")
     table = table.rename(columns={"n_tr": "Samples", "95 % interval of Δ": "95 % interval"})
     return table.map(unbroken)
 
 
+def orders_table(verdict):
+    """Tabulate the judged pairs, those that were not kept first."""
+    orders = verdict.orders
+    place = orders["order"].map({"reversed": 0, "open": 1, "kept": 2, "not run": 3})
+    orders = orders.loc[place.sort_values(kind="stable").index]
+    rows = [
+        {
+            "Case": row.case,
+            "Above in print": row.better,
+            "Below": row.worse,
+            "Order": row.order,
+            "Ours, points": points(row.gain),
+            "p in print": f"{row.p_printed:.2g}",
+            "p of ours": "–" if pd.isna(row.p) else f"{row.p:.2g}",
+        }
+        for row in orders.itertuples()
+    ]
+    return pd.DataFrame(rows).map(unbroken)
+
+
 def further_methods(results, experiment, protocol):
     """Tabulate the methods that were run and are not printed: KLIEP, KMM and their DDR forms."""
-    runs = ours(results, experiment, protocol)
+    runs = runs_of(results, experiment, protocol)
     further = runs[~runs["method"].isin(ledger()["tables"][experiment]["columns"])]
     if further.empty:
         return pd.DataFrame()
     cells = further.groupby(["case", "method"], sort=False)["accuracy"].agg(["mean", "std"])
     text = cells.apply(lambda cell: mean_sd(cell["mean"], cell["std"]), axis=1).unstack()
-    order = [str(c) for c in ledger()["tables"][experiment]["rows"] if str(c) in text.index]
+    order = [case for case in cases(experiment) if case in text.index]
     methods = [m for m in further["method"].unique() if m in text]
-    return text.loc[order, methods].fillna("–").rename_axis("Case").reset_index()
+    table = text.loc[order, methods].fillna("–").map(unbroken)
+    return table.rename_axis("Case").reset_index()

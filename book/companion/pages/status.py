@@ -6,18 +6,19 @@ import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import pandas as pd
+
+from companion.evidence.tables import captioned
 from companion.notebook_kit.execute import ROOT, TIMES, list_notebooks
-from companion.pages.text import numbered
+from companion.pages import write_fragments
 from ddr import __version__
 
 
-def write(folder, root=ROOT):
+def write(folder, evidence=None, root=ROOT):
     """Write the fragments of the status page."""
-    root, paths = Path(root), []
-    for name, text in (("versions", versions_table(root)), ("times", times_table(root))):
-        paths.append(Path(folder) / f"status_{name}.md")
-        paths[-1].write_text(text, encoding="utf-8")
-    return paths
+    return write_fragments(
+        folder, {"status_versions.md": versions_table(root), "status_times.md": times_table(root)}
+    )
 
 
 def versions_table(root=ROOT):
@@ -26,8 +27,8 @@ def versions_table(root=ROOT):
     names = [match[0] for match in (re.match(r"[A-Za-z][\w.-]*", line) for line in lines) if match]
     rows = [("ddr-companion", __version__), ("Python", platform.python_version())]
     rows += [(name, _installed(name)) for name in names]
-    table = ["| package | version |", "|---|---|", *(f"| {name} | {v} |" for name, v in rows)]
-    return numbered("\n".join(table) + "\n", "Versions of this build", "status-versions") + "\n"
+    table = pd.DataFrame(rows, columns=["package", "version"])
+    return captioned(table, "Versions of this build", "status-versions")
 
 
 def _installed(name):
@@ -43,10 +44,8 @@ def times_table(root=ROOT):
     times = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
     notebooks = [path.stem for path in list_notebooks(root)]
     if not notebooks:
-        return "No notebook is published yet.\n"
-    rows = []
-    for name in notebooks:
-        taken = f"{times[name]:.1f} s" if name in times else "not executed in this build"
-        rows.append(f"| {{doc}}`/notebooks/{name}` | {taken} |")
-    table = "\n".join(["| notebook | time to execute |", "|---|---|", *rows]) + "\n"
-    return numbered(table, "Time to execute each notebook", "status-times") + "\n"
+        return "No notebook is published yet."
+    taken = [f"{times[n]:.1f} s" if n in times else "not executed in this build" for n in notebooks]
+    links = [f"{{doc}}`/notebooks/{name}`" for name in notebooks]
+    table = pd.DataFrame({"notebook": links, "time to execute": taken})
+    return captioned(table, "Time to execute each notebook", "status-times")

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
+from companion.paths import cross_task
 from companion.runs.protocols import RATIOS, settings
 from ddr import datasets
 from ddr.discriminative import DDRClassifier
@@ -69,9 +70,9 @@ def draw_problem(protocol, case, seed, bench):
     if protocol["experiment"] == "synthetic":
         return mixture_shift(int(case), random_state=seed, **options)
     if protocol["experiment"] == "cross":
-        direction, digits = case.rsplit(" ", 3)[0], case.rsplit(" ", 3)[1:]
-        pair = int(digits[0]), int(digits[2])
-        return cross_dataset(pair, direction, random_state=seed, **options)
+        task = cross_task(case)
+        pair = task.first, task.second
+        return cross_dataset(pair, task.direction, random_state=seed, **options)
     table = load_case(case)
     gap = bench.gap if options.get("choose", "max_gap") == "max_gap" else None
     return biased_sampling(table.X, table.y, gap=gap, random_state=seed, **options)

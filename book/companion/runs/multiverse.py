@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from companion.paths import BOOK
-from companion.runs.protocols import EXPERIMENTS, changed, load_protocol
+from companion.paths import BOOK, EXPERIMENTS
+from companion.runs.protocols import changed, load_protocol
 
 METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
 
@@ -32,7 +32,7 @@ def read(path=None):
     """Read and check the list of universes."""
     content = yaml.safe_load(Path(path or BOOK / "multiverse.yml").read_text(encoding="utf-8"))
     for name, universe in content["universes"].items():
-        unknown = set(universe) - {"question", "all", *EXPERIMENTS}
+        unknown = set(universe) - {"name", "question", "all", *EXPERIMENTS}
         if unknown or "question" not in universe:
             raise ValueError(
                 f"universe {name!r} must have a question and changes for all or for some of "

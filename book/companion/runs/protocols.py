@@ -9,12 +9,11 @@ from pathlib import Path
 
 import yaml
 
-from companion.paths import BOOK
+from companion.paths import BOOK, EXPERIMENTS
 from ddr.kliep import KLIEP
 from ddr.kmm import KMM
 from ddr.ulsif import ULSIF
 
-EXPERIMENTS = ("synthetic", "biased", "cross")
 RATIOS = {"uLSIF": ULSIF, "KLIEP": KLIEP, "KMM": KMM}
 _ALLOWED = {
     "": "about experiment protocol seed runs cases methods extra_methods "
@@ -101,12 +100,6 @@ def _merged(old, new):
             value = _merged(merged[key], value)
         merged[key] = value
     return {key: value for key, value in merged.items() if value is not None}
-
-
-def cross_case(case):
-    """The two digits and the direction of a cross-dataset case, ``USPS to MNIST 0 vs 1``."""
-    direction, first, _, second = case.rsplit(" ", 3)
-    return (int(first), int(second)), direction
 
 
 def settings(content):

@@ -4,9 +4,10 @@ import time
 
 from joblib import effective_n_jobs
 
+from companion.paths import EXPERIMENTS
 from companion.runs.experiments import Run
 from companion.runs.multiverse import universes
-from companion.runs.protocols import EXPERIMENTS, load_protocol, protocol_names
+from companion.runs.protocols import load_protocol, protocol_names
 from companion.runs.published import published_results
 from companion.runs.store import STORE, Store, Task, remove_runs
 from companion.runs.sweep import connected, sweep

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from companion.runs.protocols import cross_case
+from companion.paths import cross_task
 from ddr.shifts import cross_dataset
 
 
@@ -35,8 +35,10 @@ class CrossResponses:
         """One row for each C: test accuracy, and risk on shared folds and on folds of its own."""
         root = np.random.SeedSequence(self.seed, spawn_key=(self.cases.index(case), draw))
         problem_seed, *fold_seeds = root.spawn(2 + len(self.Cs))
-        pair, direction = cross_case(case)
-        problem = cross_dataset(pair, direction, random_state=problem_seed, **self.problem)
+        task = cross_task(case)
+        problem = cross_dataset(
+            (task.first, task.second), task.direction, random_state=problem_seed, **self.problem
+        )
         X, y = problem.X_train, problem.y_train
         K, K_test = X @ X.T, problem.X_test @ X.T
         risk = self._risks(K, y, [fold_seeds[0]] * len(self.Cs))

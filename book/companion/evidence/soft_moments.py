@@ -18,7 +18,7 @@ CLASSES = (1, 2)
 
 
 @lru_cache(maxsize=4)
-def moment_readings(draws=20, n_train=500, n_test=2000, lam=0.1):
+def soft_moment_errors(draws=20, n_train=500, n_test=2000, lam=0.1):
     r"""Compare three readings of the soft moments with the true class-wise ratio."""
     mixture, rows = FourClusters(), []
     sigma = load_protocol("synthetic")["ratios"]["uLSIF"]["sigma"]

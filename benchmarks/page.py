@@ -8,8 +8,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from companion.evidence.tables import captioned
+from companion.figures.style import COLORS, new_figure
+from companion.paths import ROOT
 
-from companion.pages.benchmark_results import (
+from benchmarks.summary import (
     CLIPS,
     discriminative_rows,
     measured,
@@ -19,8 +23,6 @@ from companion.pages.benchmark_results import (
     short,
     targets,
 )
-from companion.pages.text import numbered
-from companion.paths import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results.json"
 _NOT_MEASURED = [{"not measured": "`make bench` writes this part"}]
@@ -41,7 +43,7 @@ _CAPTIONS = {
 _WITH_WORDS = ("methods", "searches", "clipping_summary", "machine", "completeness", "targets")
 
 
-def write(folder, path=RESULTS):
+def write(folder, evidence=None, path=RESULTS):
     """Write the fragments and figures of the benchmark page."""
     folder, path = Path(folder), Path(path)
     results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
@@ -50,7 +52,8 @@ def write(folder, path=RESULTS):
         paths.append(folder / f"benchmarks_{name}.md")
         rows = [] if results is None else table(results)
         kind = None if name in _WITH_WORDS else "numeric"
-        text = numbered(_markdown(rows or _NOT_MEASURED), _CAPTIONS[name], _label(name), kind)
+        frame = pd.DataFrame(rows or _NOT_MEASURED)
+        text = captioned(frame, _CAPTIONS[name], _label(name), kind)
         paths[-1].write_text(text + "\n", encoding="utf-8")
     if results is not None:
         for name, draw in (("time", time_figure), ("clipping", clipping_figure)):
@@ -75,12 +78,6 @@ def as_text(results):
 
 def _label(name):
     return f"benchmarks-{name.replace('_', '-')}"
-
-
-def _markdown(rows):
-    lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
-    lines += ["| " + " | ".join(map(str, row.values())) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 # ---------------------------------------------------------------------------------------- tables
@@ -282,15 +279,12 @@ TABLES = {
 
 # --------------------------------------------------------------------------------------- figures
 
-# Blue, vermilion, green, ... of Okabe and Ito: distinct for every common form of colour blindness.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_COLOURS = tuple(COLORS.values())
 _MARKERS = "os^Dvx"
 
 
 def time_figure(results):
     """Draw time by number of rows for every method at d = 50."""
-    from matplotlib.figure import Figure
-
     lines = {
         f"ddr ULSIF, {CLIPS[clip]} clipped": {n: e["seconds"] for n, e in curve.items()}
         for clip, curve in scaling_curves(results).items()
@@ -298,8 +292,7 @@ def time_figure(results):
     for row in method_rows(results):
         if row["d"] == 50 and not row["method"].startswith("ddr ULSIF"):
             lines.setdefault(row["method"], {})[row["n"]] = row["seconds"]
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
+    figure, ((axes,),) = new_figure(8, 5)
     for i, (label, line) in enumerate(lines.items()):
         style = {"marker": _MARKERS[i % len(_MARKERS)], "color": _COLOURS[i % len(_COLOURS)]}
         dashed = "-" if label.startswith("ddr") else "--"
@@ -313,11 +306,8 @@ def time_figure(results):
 
 def clipping_figure(results):
     """Draw the error on the paper's data by where negative values are clipped."""
-    from matplotlib.figure import Figure
-
     rows = _clipping(results)
-    figure = Figure(figsize=(8, 0.32 * len(rows) + 1.4), layout="constrained")
-    axes = figure.subplots()
+    figure, ((axes,),) = new_figure(8, 0.32 * len(rows) + 1.4)
     for i, clip in enumerate(CLIPS):
         low, median, high = np.transpose(
             [np.quantile(errors[clip], (0, 0.5, 1)) for _, errors in rows]

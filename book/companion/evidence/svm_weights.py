@@ -11,8 +11,6 @@ import pandas as pd
 
 from ddr.svm import LinearSVMWithPosteriors
 
-__all__ = ["at_bound", "bound_share", "effect_of_weights"]
-
 # LIBSVM fulfils the conditions of optimality up to 1e-3: nearer margins cannot be told apart.
 _SLACK = 2e-3
 

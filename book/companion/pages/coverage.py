@@ -1,24 +1,6 @@
 """How much of each protocol is stored, and the sentence that says what is still to be computed."""
 
-from companion.evidence.printed import ledger
 from companion.runs.protocols import load_protocol
-
-__all__ = [
-    "PROTOCOLS",
-    "command",
-    "missing_sentence",
-    "stored_runs",
-    "table_name",
-    "table_title",
-]
-
-#: The two protocols that are set beside the paper, the nearest to it first.
-PROTOCOLS = ("matched", "tuned")
-_IN_WORDS = {
-    "synthetic": "synthetic data",
-    "biased": "biased sampling",
-    "cross": "cross-dataset",
-}
 
 
 def stored_runs(results, experiment, protocol):
@@ -43,17 +25,3 @@ def missing_sentence(results, experiment, protocol):
     if stored == 0:
         return f"Not computed yet: {text}"
     return f"Only {stored} of {wanted} runs are stored; for the rest, {text}"
-
-
-def table_name(experiment):
-    """Name a table of the paper by its number and its experiment, within a sentence."""
-    return f"the paper's {_numbered(experiment)}"
-
-
-def table_title(experiment):
-    """Name a table of the paper where a heading, a panel or a line begins with it."""
-    return f"Paper's {_numbered(experiment)}"
-
-
-def _numbered(experiment):
-    return f"Table {ledger()['tables'][experiment]['number']} ({_IN_WORDS[experiment]})"

@@ -3,10 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from companion.evidence.printed import compare
-from companion.evidence.significance import significance
-from companion.figures import cross as plots_cross
-from companion.notebook_kit.section_tables import (
+from companion.evidence.gains import paired
+from companion.evidence.readings import (
     choice_reading,
     direction_reading,
     gap_reading,
@@ -16,6 +14,8 @@ from companion.notebook_kit.section_tables import (
     protocol_reading,
     worded_counts,
 )
+from companion.evidence.verdicts import compare
+from companion.figures import cross as plots_cross
 from companion.runs.experiments import Run
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.results import setting_of, weights_of
@@ -58,7 +58,7 @@ def test_protocols_are_read_by_their_means(means, verdict):
 def test_counts_are_those_of_the_t_tests():
     better, worse = (0.7, 0.7, 0.8), (0.7, 0.7, 0.6)
     runs = tidy({"Diabete": better, "Ionosphere": worse, "Australian": worse})
-    tested = significance(runs, "biased", rivals=["uLSIF"])
+    tested = paired(runs, "biased")
     assert worded_counts(tested, "DDR-uLSIF") == (
         "DDR-uLSIF is significantly better than uLSIF in 1 of 3 cases, worse in 2; "
         "mean −3.33 points."

@@ -10,47 +10,33 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from companion.evidence.printed import ours
-from companion.evidence.significance import significance
-from companion.evidence.universes import universe_gains as gains
-from companion.pages.multiverse import changes, reading, size_sentence
-from companion.pages.text import points
-from companion.runs.multiverse import read, universes
+from companion.evidence.gains import (
+    METHOD,
+    NO_WEIGHTS,
+    RIVAL,
+    accuracies,
+    against_all,
+    mean_by_case,
+    over_cases,
+    paired,
+    runs_of,
+)
+from companion.evidence.tables import mean_sd, points, with_interval
+from companion.paths import PROTOCOLS, cross_task
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
 
-__all__ = [
-    "by_protocol",
-    "choice_reading",
-    "complete_universes",
-    "direction_reading",
-    "gap_reading",
-    "half_reading",
-    "larger_share",
-    "mean_by_case",
-    "mildest_case",
-    "posterior_spread",
-    "protocol_reading",
-    "t_tests",
-    "with_and_without",
-    "worded_counts",
-]
-
-_COMPARED = ("Unweighted", "uLSIF", "DDR-uLSIF")
+_COMPARED = (NO_WEIGHTS, RIVAL, METHOD)
 
 
-def mean_by_case(runs, column, cases):
-    """Means over the runs: one row a case, one column a method."""
-    return runs.pivot_table(index="case", columns="method", values=column).loc[list(cases)]
-
-
-def t_tests(runs, experiment, protocol, cases):
+def t_test_table(runs, experiment, protocol, cases):
     """t-tests of DDR-uLSIF against the other compared methods, case by case."""
     cases = list(cases)
-    tested = significance(runs, experiment, protocol)
+    tested = against_all(runs, experiment, protocol)
+    tested = tested[tested["case"].isin(cases)]
     tested = tested.sort_values("case", key=lambda c: c.map(cases.index), kind="stable")
     table = pd.DataFrame({"Case": tested["case"], "Against": tested["rival"]})
-    table["Gain in points"] = 100 * tested["gain"]
+    table["Gain in points"] = tested["gain"]
     for kind, title in (("paired", "p, paired"), ("holm", "p, Holm"), ("welch", "p, Welch")):
         table[title] = [f"{value:.2g}" for value in tested[f"p_{kind}"]]
     return table, tested
@@ -58,13 +44,12 @@ def t_tests(runs, experiment, protocol, cases):
 
 def with_and_without(runs, experiment, protocol, name, cases):
     """A ratio beside DDR with that ratio: mean ± sd of both, and p of the paired t-test."""
-    tested = significance(runs, experiment, protocol, f"DDR-{name}", [name])
-    chosen = ours(runs, experiment, protocol).groupby(["method", "case"])["accuracy"]
+    tested = paired(runs, experiment, protocol, f"DDR-{name}", name)
+    chosen = runs_of(runs, experiment, protocol).groupby(["method", "case"])["accuracy"]
     summary = chosen.agg(["mean", "std"])
     table = pd.DataFrame({"Case": list(cases)})
     for method in (name, f"DDR-{name}"):
-        pairs = summary.loc[method].loc[list(cases)].to_numpy()
-        table[method] = [f"{mean:.4f} ± {sd:.4f}" for mean, sd in pairs]
+        table[method] = [mean_sd(*summary.loc[method, case]) for case in cases]
     p = tested.set_index("case")["p_paired"]
     table[f"p, {name}"] = [f"{p[case]:.2g}" for case in cases]
     return table, tested
@@ -74,14 +59,14 @@ def worded_counts(tested, method):
     """Say in how many cases a method is significantly better and worse, and by how much."""
     if tested.empty:
         return f"{method} has no runs beside its rival."
-    better, worse = tested["better_paired"].sum(), tested["worse_paired"].sum()
+    found = over_cases(tested)
     return (
-        f"{method} is significantly better than {tested['rival'].iloc[0]} in {better} of "
-        f"{len(tested)} cases, worse in {worse}; mean {points(100 * tested['gain'].mean())} points."
+        f"{method} is significantly better than {tested['rival'].iloc[0]} in {found['better']} of "
+        f"{len(tested)} cases, worse in {found['worse']}; mean {points(found['mean'])} points."
     )
 
 
-def mildest_case(runs, cases, method="DDR-uLSIF"):
+def mildest_case(runs, cases, method=METHOD):
     """The case in which a method's weights are nearest to constant, and what they do there."""
     sizes = mean_by_case(runs, "ess", cases)[method]
     case = sizes.idxmax()
@@ -91,7 +76,7 @@ def mildest_case(runs, cases, method="DDR-uLSIF"):
     text = (
         f"The mildest weights of {method} are those of {case}: the effective sample size is "
         f"{100 * sizes[case]:.1f} % of the training rows. The change from no weights is "
-        f"{points(100 * (accuracy[method] - accuracy['Unweighted']))} points. The mutual "
+        f"{points(100 * (accuracy[method] - accuracy[NO_WEIGHTS]))} points. The mutual "
         f"information of its predictions is {rows['mutual_information'].mean():.4f} nats, where "
         f"two certain and equally frequent classes have {math.log(2):.4f}; the iteration kept is "
         f"number {rows['n_iter'].mean():.1f} on average; the prior ratio differs from one by "
@@ -135,30 +120,30 @@ def gap_reading(gaps):
 
 def choice_reading(both):
     """Say what DDR gains with the paper's choice of direction and without any."""
-    if both[["uLSIF", "DDR-uLSIF"]].isna().any(axis=None):
+    if both[[RIVAL, METHOD]].isna().any(axis=None):
         return "No run is there with both choices yet."
-    gain = 100 * both.rsub(both["DDR-uLSIF"], axis=0)[["uLSIF", "Unweighted"]]
+    gain = 100 * both.rsub(both[METHOD], axis=0)[[RIVAL, NO_WEIGHTS]]
     chosen, random = gain.loc["largest gap"], gain.loc["random"]
     return (
-        "With the paper's choice by test labels DDR-uLSIF gains "
-        f"{points(chosen['uLSIF'])} points over uLSIF and {points(chosen['Unweighted'])} over no "
-        f"weights; along a random direction {points(random['uLSIF'])} and "
-        f"{points(random['Unweighted'])}. The choice changes the gain over uLSIF by "
-        f"{points(chosen['uLSIF'] - random['uLSIF'])} points."
+        f"With the paper's choice by test labels {METHOD} gains "
+        f"{points(chosen[RIVAL])} points over {RIVAL} and {points(chosen[NO_WEIGHTS])} over no "
+        f"weights; along a random direction {points(random[RIVAL])} and "
+        f"{points(random[NO_WEIGHTS])}. The choice changes the gain over {RIVAL} by "
+        f"{points(chosen[RIVAL] - random[RIVAL])} points."
     )
 
 
 def direction_reading(compared):
     """Say for each direction between collections what DDR adds here and in the paper."""
-    direction = compared["case"].str.rsplit(" ", n=3).str[0]
+    direction = compared["case"].map(lambda case: cross_task(case).direction)
     lines = []
     for name, rows in compared.groupby(direction, sort=False):
         means = 100 * rows.groupby("method")[["mean", "paper_mean"]].mean()
-        added = means.loc["DDR-uLSIF"] - means.loc["uLSIF"]
-        off = (means["mean"] - means["paper_mean"]).to_dict()
+        added = means.loc[METHOD] - means.loc[RIVAL]
+        off = means["mean"] - means["paper_mean"]
         columns = ", ".join(f"{method} {points(off[method])}" for method in _COMPARED)
         lines.append(
-            f"{name}: DDR adds {points(added['mean'])} points to uLSIF here, "
+            f"{name}: DDR adds {points(added['mean'])} points to {RIVAL} here, "
             f"{points(added['paper_mean'])} in the paper. Ours minus the paper's mean: {columns}."
         )
     return lines
@@ -166,9 +151,9 @@ def direction_reading(compared):
 
 def larger_share(case, labels):
     """Share of the more frequent digit in the test collection of a cross-dataset task."""
-    direction, first, _, second = case.rsplit(" ", 3)
-    found = labels[direction.split(" to ")[1]]
-    one, other = (int((found == int(digit)).sum()) for digit in (first, second))
+    task = cross_task(case)
+    found = labels[task.target]
+    one, other = (int((found == digit).sum()) for digit in (task.first, task.second))
     return max(one, other) / (one + other)
 
 
@@ -186,21 +171,20 @@ def half_reading(means, shares, near=0.05):
 
 
 def by_protocol(experiment, results=None):
-    """What DDR adds to plain uLSIF under each protocol, from the published runs."""
+    """What DDR adds to uLSIF and to no weights under each protocol, from the published runs."""
     results = published_results() if results is None else results
     rows = []
-    for name in ("matched", "tuned"):
-        protocol, chosen = load_protocol(experiment, name), ours(results, experiment, name)
-        count = len(chosen.drop_duplicates(["case", "seed"]))
+    for name in PROTOCOLS:
+        protocol, wide = load_protocol(experiment, name), accuracies(results, experiment, name)
+        gains = {r: paired(results, experiment, name, rival=r) for r in (RIVAL, NO_WEIGHTS)}
         row = {"Settings": name}
-        row["Runs stored"] = f"{count} of {protocol['runs'] * len(protocol['cases'])}"
-        row |= dict.fromkeys((*_COMPARED, "Gain in points", "Significant"), "not computed yet")
-        tested = significance(results, experiment, name, rivals=["uLSIF"])
-        if len(tested):
-            means = chosen.pivot_table(index="case", columns="method", values="accuracy").mean()
-            row |= {method: f"{means[method]:.4f}" for method in _COMPARED}
-            row["Gain in points"] = f"{100 * tested['gain'].mean():+.2f}".replace("-", "−")
-            row["Significant"] = f"{tested['better_paired'].sum()} of {len(tested)}"
+        row["Runs stored"] = f"{len(wide)} of {protocol['runs'] * len(protocol['cases'])}"
+        means = wide.groupby(level="case").mean().mean()
+        row |= {m: f"{means[m]:.4f}" if m in means else "not computed yet" for m in _COMPARED}
+        for rival, table in gains.items():
+            found, over = over_cases(table), "no weights" if rival == NO_WEIGHTS else rival
+            row[f"Gain over {over}"] = with_interval(*[found[k] for k in ("mean", "low", "high")])
+            row[f"Better, worse than {over}"] = f"{found['better']}, {found['worse']}"
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -209,17 +193,15 @@ def protocol_reading(experiment, results=None):
     """Say what both kinds of weights do to the mean accuracy under each protocol."""
     results = published_results() if results is None else results
     lines = []
-    for name in ("matched", "tuned"):
-        chosen = ours(results, experiment, name)
-        table = chosen.pivot_table(index="case", columns="method", values="accuracy")
-        if table.empty or not set(_COMPARED) <= set(table.columns):
+    for name in PROTOCOLS:
+        tables = [paired(results, experiment, name, m, NO_WEIGHTS) for m in (RIVAL, METHOD)]
+        if any(table.empty for table in tables):
             lines.append(f"{name.capitalize()} settings: not computed yet.")
             continue
-        means = 100 * table[list(_COMPARED)].dropna().mean()
-        plain, ddr = means[["uLSIF", "DDR-uLSIF"]] - means["Unweighted"]
+        plain, ddr = (over_cases(table)["mean"] for table in tables)
         lines.append(
-            f"{name.capitalize()} settings: against no weights uLSIF changes the mean accuracy of "
-            f"{len(table)} cases by {points(plain)} points and DDR-uLSIF by {points(ddr)}: "
+            f"{name.capitalize()} settings: against no weights {RIVAL} changes the mean accuracy "
+            f"of {len(tables[0])} cases by {points(plain)} points and {METHOD} by {points(ddr)}: "
             f"{_verdict_of_weights(plain, ddr)}."
         )
     return lines
@@ -231,18 +213,3 @@ def _verdict_of_weights(plain, ddr):
     if plain < 0 and ddr < 0:
         return "both kinds of weights lose accuracy on average"
     return "one kind of weights gains on average, the other does not"
-
-
-def complete_universes(experiment, results=None):
-    """The universes of a table that are stored completely, and what they show together."""
-    results = published_results() if results is None else results
-    found = gains(results, experiment)
-    cases = len(load_protocol(experiment)["cases"])
-    found = found[(found["runs"] >= read()["runs"]) & (found["cases"] == cases)]
-    text = f"{len(found)} of {len(universes(experiment))} universes are stored completely."
-    if len(found):
-        moved = changes(results, experiment)
-        moved = moved[moved.index.isin(found.index)]
-        size = size_sentence(results, experiment, found, moved)
-        text += " " + f"{reading(found, moved)} {size}".replace("*", "").strip()
-    return found, text

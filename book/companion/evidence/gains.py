@@ -1,0 +1,226 @@
+"""The one paired gain, the one interval of a mean, the one selection of runs.
+
+Runs with the same seed share their data, so the gain of a method over a rival is the mean of the
+differences within runs. Gains and intervals are in points of accuracy. The paper speaks of a t-test
+and does not say which: the paired one is the apt one, Welch's shows what means and sds alone would
+allow, and Holm's correction says what stays when all cases of a table are tested at once.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from companion.evidence.printed import cases as printed_cases
+from companion.evidence.printed import (
+    check_experiment,
+    compared_methods,
+    ledger,
+    printed_gains,
+)
+from companion.paths import PROTOCOLS
+
+METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
+ALPHA = 0.05
+_NEEDED = {"experiment", "protocol", "case", "method", "seed", "accuracy"}
+_COLUMNS = ["case", "rival", "n", "gain", "low", "high", "printed", "p_paired", "p_welch"]
+
+
+# ------------------------------------------------------------------------------- which runs
+
+
+def runs_of(results, experiment, protocol):
+    """Select the runs of one experiment and protocol that have an accuracy."""
+    if not isinstance(results, pd.DataFrame):
+        raise TypeError(f"results must be a DataFrame, got {type(results).__name__}")
+    missing = sorted(_NEEDED - set(results.columns))
+    if missing:
+        raise ValueError(f"results must have the columns {sorted(_NEEDED)}, missing {missing}")
+    check_experiment(experiment)
+    run = results[results["experiment"] == experiment]
+    _check_protocol(protocol, run["protocol"])
+    chosen = run[run["protocol"] == protocol]
+    chosen = chosen.assign(case=chosen["case"].astype(str)).dropna(subset=["accuracy"])
+    keys = ["case", "method", "seed"]
+    if chosen.duplicated(keys).any():
+        first = chosen.loc[chosen.duplicated(keys), keys].iloc[0].to_dict()
+        raise ValueError(f"results must hold each run once, got {first} of {experiment!r} twice")
+    _check_accuracies(chosen)
+    return chosen
+
+
+def _check_protocol(protocol, run):
+    """Refuse a name that no run has, unless it is one that may have no runs yet."""
+    present = sorted(map(str, run.unique()))
+    known = protocol in PROTOCOLS or str(protocol).startswith("universe:")
+    if present and not known and protocol not in present:
+        universes = ", ..." if any(name.startswith("universe:") for name in present) else ""
+        names = [name for name in present if not name.startswith("universe:")]
+        raise ValueError(
+            f"protocol must be one that was run ({', '.join(names)}{universes}), got {protocol!r}"
+        )
+
+
+def _check_accuracies(chosen):
+    accuracies = pd.to_numeric(chosen["accuracy"], errors="coerce")
+    wrong = chosen[~accuracies.between(0, 1)]
+    if len(wrong):
+        case, method, seed, accuracy = wrong[["case", "method", "seed", "accuracy"]].iloc[0]
+        raise ValueError(
+            f"results must hold accuracies from 0 to 1, got {accuracy} "
+            f"({case}, {method}, run {seed})"
+        )
+
+
+def accuracies(results, experiment, protocol):
+    """Accuracies of a protocol: one row a case and seed, one column a method."""
+    runs = runs_of(results, experiment, protocol)
+    return runs.pivot(index=["case", "seed"], columns="method", values="accuracy").astype(float)
+
+
+def mean_by_case(runs, column, cases):
+    """Means over the runs: one row a case, one column a method."""
+    return runs.pivot_table(index="case", columns="method", values=column).loc[list(cases)]
+
+
+# ------------------------------------------------------------------------ intervals and tests
+
+
+def mean_interval(sample, level=0.95):
+    """Mean of a sample and the ends of its interval by Student's t, along the last axis."""
+    sample = np.asarray(sample, dtype=float)
+    n = sample.shape[-1]
+    if n == 0:
+        return np.nan, np.nan, np.nan
+    mean = sample.mean(axis=-1)
+    if n < 2:
+        return mean, np.nan * mean, np.nan * mean
+    half = stats.t.ppf((1 + level) / 2, n - 1) * sample.std(axis=-1, ddof=1) / np.sqrt(n)
+    return mean, mean - half, mean + half
+
+
+def welch_interval(mean_1, sd_1, n_1, mean_2, sd_2, n_2, level=0.95):
+    """Interval of the difference of two means, from means, sds and sizes alone."""
+    parts = np.square(sd_1) / n_1, np.square(sd_2) / n_2
+    total = np.add(*parts)
+    degrees = np.square(total) / np.maximum(
+        np.square(parts[0]) / (n_1 - 1) + np.square(parts[1]) / (n_2 - 1), 1e-300
+    )
+    half = stats.t.ppf((1 + level) / 2, np.maximum(degrees, 1)) * np.sqrt(total)
+    return mean_1 - mean_2 - half, mean_1 - mean_2 + half
+
+
+def t_tests(first, second):
+    """p-values of the paired and of Welch's t-test, along the last axis."""
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if first.shape != second.shape:
+        raise ValueError(
+            f"first and second must hold the same runs, got {first.size} and {second.size}"
+        )
+    if first.shape[-1] < 2:
+        return np.nan, np.nan
+    with warnings.catch_warnings():
+        # Equal runs: scipy divides zero by zero and warns; what it means is settled below.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        paired = stats.ttest_rel(first, second, axis=-1).pvalue
+        welch = stats.ttest_ind(first, second, axis=-1, equal_var=False).pvalue
+    gain = np.abs((first - second).mean(axis=-1)) >= 1e-12
+    flat = (first - second).std(axis=-1) < 1e-12
+    both_flat = flat & (first.std(axis=-1) < 1e-12)
+    return np.where(flat, ~gain, paired)[()], np.where(both_flat, ~gain, welch)[()]
+
+
+def holm(p_values):
+    """Adjust p-values by Holm's step-down method."""
+    p_values = np.asarray(p_values, dtype=float)
+    known = np.flatnonzero(~np.isnan(p_values))
+    ascending = known[np.argsort(p_values[known], kind="stable")]
+    factors = np.arange(len(ascending), 0, -1)
+    adjusted = np.full(p_values.shape, np.nan)
+    adjusted[ascending] = np.minimum(1, np.maximum.accumulate(factors * p_values[ascending]))
+    return adjusted
+
+
+# ----------------------------------------------------------------------------------- gains
+
+
+def paired(results, experiment, protocol="matched", method=METHOD, rival=RIVAL):
+    """Gain of a method over a rival, one row a case: interval, p-values, what is significant."""
+    wide = accuracies(results, experiment, protocol).reindex(columns=[method, rival]).dropna()
+    return paired_table(wide, experiment, method, rival)
+
+
+def paired_table(wide, experiment, method, rival):
+    """Compute :func:`paired` from accuracies by case and seed."""
+    rows = []
+    in_print = _printed(experiment, method, rival)
+    order = [c for c in printed_cases(experiment) if c in wide.index.get_level_values("case")]
+    further = [c for c in wide.index.get_level_values("case").unique() if c not in order]
+    for case in [*order, *further]:
+        first, second = wide.loc[case][[method, rival]].to_numpy().T
+        interval = mean_interval(100 * (first - second))
+        tests = t_tests(first, second)
+        rows.append((case, rival, len(first), *interval, in_print.get(case, np.nan), *tests))
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    # Rounding removes binary noise, so that the last shown digit is the same everywhere.
+    table["gain"] = table["gain"].astype(float).round(9)
+    table["p_holm"] = holm(table["p_paired"])
+    for kind in ("paired", "welch", "holm"):
+        clear = table[f"p_{kind}"] < ALPHA
+        table[f"better_{kind}"] = (table["gain"] > 0) & clear
+        table[f"worse_{kind}"] = (table["gain"] < 0) & clear
+    return table
+
+
+def _printed(experiment, method, rival):
+    columns = ledger()["tables"][experiment]["columns"]
+    return printed_gains(experiment, method, rival) if {method, rival} <= set(columns) else {}
+
+
+def against_all(results, experiment, protocol="matched", method=METHOD):
+    """Gains over each of the compared methods, one below the other."""
+    rivals = [m for m in compared_methods(experiment) if m != method]
+    tables = [paired(results, experiment, protocol, method, rival) for rival in rivals]
+    return pd.concat([t for t in tables if len(t)] or tables[:1], ignore_index=True)
+
+
+def over_cases(gains):
+    """Mean gain over the cases with its interval, and how many are won and lost."""
+    mean, low, high = mean_interval(gains["gain"])
+    counts = {"won": gains["gain"] > 0, "lost": gains["gain"] < 0}
+    counts |= {"better": gains["better_paired"], "worse": gains["worse_paired"]}
+    return {"mean": float(mean), "low": float(low), "high": float(high), "cases": len(gains)} | {
+        name: int(flags.sum()) for name, flags in counts.items()
+    }
+
+
+def count_line(gains):
+    """Say in one line how often the method is significantly better or worse than each rival."""
+    parts = [
+        f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
+        f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
+        f"significantly worse in {rows['worse_paired'].sum()} (paired)"
+        for rival, rows in gains.groupby("rival", sort=False)
+    ]
+    return "; ".join(parts) if parts else "no case with both methods"
+
+
+def typefaces(results, experiment, protocol="matched"):
+    """Set our own table in the paper's type: which cells its rule prints bold or italic."""
+    methods = compared_methods(experiment)
+    wide = accuracies(results, experiment, protocol).reindex(columns=methods).dropna()
+    ties = ledger()["tables"][experiment]["ties"]
+    marks = {}
+    for case, runs in wide.groupby(level="case", sort=False):
+        if len(runs) < 2:
+            continue
+        means = runs.mean()
+        best = means.idxmax()
+        tied = [m for m in methods if m != best and t_tests(runs[best], runs[m])[0] >= ALPHA]
+        if tied and ties == "best italic":
+            alike = [m for m in methods if f"{means[m]:.4f}" == f"{means[best]:.4f}"]
+            marks.update({(case, m): "italic" for m in alike})
+        else:
+            marks.update({(case, m): "bold" for m in [best, *tied]})
+    return marks

@@ -1,0 +1,99 @@
+"""Pictures of gains with their intervals: by case, by rival, by universe."""
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, paired
+from companion.evidence.printed import printed_gains, table_title
+from companion.evidence.universes import BASELINE, universe_name
+from companion.figures.style import COLORS, new_figure
+from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
+
+#: An interval is drawn from so many runs on: that of fewer is wider than all gains together.
+FEWEST = 5
+_STYLES = {
+    "matched": {"fmt": "o", "color": COLORS["blue"], "label": "ours, matched"},
+    "tuned": {"fmt": "s", "color": COLORS["red"], "label": "ours, tuned"},
+}
+
+
+def _half(rows):
+    return np.nan_to_num(((rows["high"] - rows["low"]) / 2).to_numpy(dtype=float))
+
+
+def _rows_axis(axis, names, label="gain in points of accuracy"):
+    axis.axvline(0, color=COLORS["black"], lw=1)
+    axis.grid(axis="y", lw=0.4, alpha=0.5)
+    axis.set_yticks(range(len(names)), names)
+    axis.set(ylim=(len(names) - 0.4, -0.6), xlabel=label)
+
+
+def forest(runs, experiment, protocol, cases, rivals=(RIVAL, NO_WEIGHTS), shorten=str):
+    """Draw the gain of DDR-uLSIF in each case with its interval, one panel a rival."""
+    figure, axes = new_figure(8.0, 1.3 + 0.33 * len(cases), columns=len(rivals), sharey=True)
+    for axis, rival in zip(axes[0], rivals, strict=True):
+        gains = paired(runs, experiment, protocol, rival=rival)
+        gains = gains[gains["case"].isin(cases)]
+        height = [list(cases).index(case) for case in gains["case"]]
+        _rows_axis(axis, [shorten(case) for case in cases], "points of accuracy")
+        axis.plot(gains["printed"], height, "s", ms=7, mfc="none", color=COLORS["grey"])
+        style = {"fmt": "o", "color": COLORS["blue"], "capsize": 4}
+        axis.errorbar(gains["gain"], height, xerr=_half(gains), **style)
+        axis.set_title(f"{METHOD} − {rival}")
+    handles = [
+        Line2D([], [], marker="o", color=COLORS["blue"], label="ours, 95 % interval"),
+        Line2D([], [], marker="s", ls="", mfc="none", color=COLORS["grey"], label="paper's means"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def gains_of_all_cases(gains, columns=1):
+    """Draw the gain over uLSIF in each case of all tables: printed, matched and tuned."""
+    printed = {e: printed_gains(e, METHOD, RIVAL) for e in EXPERIMENTS}
+    heights = [len(printed[e]) + 2 for e in EXPERIMENTS]
+    figure, axes = _panels(columns, heights)
+    for axis, experiment in zip(axes, EXPERIMENTS, strict=True):
+        names = list(printed[experiment].index)
+        _rows_axis(axis, [short_case(case) for case in names])
+        hollow = {"mfc": "white", "mec": COLORS["grey"], "label": "paper", "zorder": 3}
+        axis.plot(printed[experiment], range(len(names)), "D", **hollow)
+        for shift, protocol in zip((-0.18, 0.18), PROTOCOLS, strict=True):
+            rows = gains[experiment, protocol]
+            if len(rows):
+                height = [names.index(case) + shift for case in rows["case"]]
+                half = np.where(rows["n"] >= FEWEST, _half(rows), 0.0)
+                axis.errorbar(
+                    rows["gain"], height, xerr=half, ms=4.5, capsize=2, **_STYLES[protocol]
+                )
+        axis.set_title(table_title(experiment), loc="left")
+    handles, labels = max((a.get_legend_handles_labels() for a in axes), key=lambda h: len(h[0]))
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(handles))
+    return figure
+
+
+def _panels(columns, heights):
+    if columns == 1:
+        figure, axes = new_figure(5.6, 0.2 * sum(heights) + 1, rows=3, height_ratios=heights)
+        return figure, list(axes[:, 0])
+    figure, axes = new_figure(8.6, 0.2 * heights[-1] + 1, 2, 2, height_ratios=heights[:2])
+    # The long panel takes the whole height beside the two short ones.
+    axes[1, 1].remove()
+    axes[0, 1].set_subplotspec(axes[0, 1].get_gridspec()[:, 1])
+    return figure, [axes[0, 0], axes[1, 0], axes[0, 1]]
+
+
+def universe_forest(found):
+    """Draw the gain of each universe with its interval, largest first, the baseline marked."""
+    figure, axes = new_figure(6.6, 0.27 * len(found) + 0.9)
+    axis = axes[0, 0]
+    _rows_axis(axis, [universe_name(name) for name in found.index])
+    if BASELINE in found.index:
+        axis.axvline(found.at[BASELINE, "gain"], color=COLORS["red"], ls="--", lw=1)
+    half = _half(found)
+    for position, name in enumerate(found.index):
+        own = name == BASELINE
+        style = {"fmt": "D" if own else "o", "color": COLORS["red" if own else "blue"]}
+        gain = found.at[name, "gain"]
+        axis.errorbar(gain, position, xerr=half[position], capsize=3, **style)
+    return figure

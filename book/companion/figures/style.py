@@ -1,0 +1,32 @@
+"""The look that all figures share."""
+
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+#: Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
+COLORS = {
+    "blue": "#0072B2",
+    "red": "#D55E00",
+    "green": "#009E73",
+    "purple": "#CC79A7",
+    "orange": "#E69F00",
+    "grey": "#666666",
+    "black": "#000000",
+}
+_STYLE: dict[Any, Any] = {
+    "font.size": 9.5,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+
+
+def new_figure(width, height, rows=1, columns=1, **options):
+    """Make a figure with axes in the book's style."""
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, figure.subplots(rows, columns, squeeze=False, **options)

@@ -1,0 +1,227 @@
+"""The one paired gain, its interval and its tests, against independent computations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from companion.evidence import gains
+from paper_runs import runs_like_the_paper
+from scipy import stats
+
+
+def test_interval_is_that_of_a_one_sample_t_test():
+    sample = np.random.default_rng(0).normal(size=(3, 12))
+    for row, mean, low, high in zip(sample, *gains.mean_interval(sample), strict=True):
+        wanted = stats.ttest_1samp(row, 0).confidence_interval(0.95)
+        np.testing.assert_allclose([mean, low, high], [row.mean(), wanted.low, wanted.high])
+    assert np.isnan(gains.mean_interval(sample[0, :1])[1])
+    assert np.isnan(gains.mean_interval([])[0])
+
+
+@pytest.mark.parametrize("n", [2, 7, 30])
+def test_two_sample_interval_is_welchs(n):
+    sample = np.random.default_rng(3).normal(0.8, 0.05, n)
+    moments = sample.mean(), sample.std(ddof=1), n
+    low, high = gains.welch_interval(*moments, 0.77, 0.04, 30)
+    np.testing.assert_allclose((low + high) / 2, sample.mean() - 0.77)
+    # An interval contains 0 exactly when the test does not reject: its edge has p = .05.
+    edge = stats.ttest_ind_from_stats(
+        0.77 + (high - low) / 2, moments[1], n, 0.77, 0.04, 30, equal_var=False
+    )
+    np.testing.assert_allclose(edge.pvalue, 0.05, rtol=1e-9)
+
+
+def test_two_sample_interval_worked_by_hand():
+    # Equal sd .06 and n = 30: nu = 58, t = 2.001717, se = .06 * sqrt(2 / 30) = .0154919.
+    ends = gains.welch_interval(0.7, 0.06, 30, 0.7, 0.06, 30)
+    np.testing.assert_allclose(ends, [-0.0310105, 0.0310105], atol=1e-6)
+
+
+def test_gains_are_paired_by_run():
+    columns = {"uLSIF": [0.90, 0.80, 0.70], "DDR-uLSIF": [0.92, 0.83, 0.71]}
+    found = gains.paired(_three_methods("synthetic", "100", columns), "synthetic").iloc[0]
+    # Differences 2, 3, 1: mean 2, sd 1, and Student's t for two degrees of freedom is 4.3027.
+    assert found["gain"] == pytest.approx(2.0)
+    assert found["high"] - found["gain"] == pytest.approx(4.302653 / np.sqrt(3), rel=1e-6)
+    assert (found["printed"], found["n"]) == (1.30, 3)
+
+
+def test_mean_over_cases_counts_wins_and_losses():
+    rng = np.random.default_rng(4)
+    base, noise = rng.uniform(0.7, 0.8, 30), rng.normal(0, 0.001, 30)
+    parts = [
+        _three_methods("biased", case, {"uLSIF": base, "DDR-uLSIF": base + shift + noise})
+        for case, shift in (("Diabete", 0.1), ("USPS5v6", -0.1), ("Australian", 0.02))
+    ]
+    found = gains.over_cases(gains.paired(pd.concat(parts), "biased"))
+    assert found["mean"] == pytest.approx(2 / 3, abs=0.05)
+    assert found["low"] < 0 < found["high"]
+    assert [found[k] for k in ("won", "lost", "better", "worse", "cases")] == [2, 1, 2, 1, 3]
+
+
+def test_repeated_runs_and_missing_columns_are_refused():
+    runs = runs_like_the_paper("cross", n=3)
+    with pytest.raises(ValueError, match="results must hold each run once"):
+        gains.runs_of(pd.concat([runs, runs]), "cross", "matched")
+    with pytest.raises(ValueError, match=r"missing \['seed'\]"):
+        gains.runs_of(runs.drop(columns="seed"), "cross", "matched")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (1.2, r"accuracies from 0 to 1, got 1\.2 \(0 vs 9 x, uLSIF, run 2\)"),
+        (-0.1, r"accuracies from 0 to 1, got -0\.1"),
+        (np.inf, "accuracies from 0 to 1, got inf"),
+        ("high", "accuracies from 0 to 1, got high"),
+    ],
+)
+def test_impossible_accuracies_are_refused(wrong, said):
+    runs = runs_like_the_paper("cross", n=3)
+    extra = runs.iloc[[-1]].assign(case="0 vs 9 x", method="uLSIF", accuracy=wrong)
+    with pytest.raises(ValueError, match=said):
+        gains.runs_of(pd.concat([runs, extra]), "cross", "matched")
+
+
+def test_only_names_that_cannot_be_protocols_are_refused():
+    runs = runs_like_the_paper("cross", n=3)
+    runs = pd.concat([runs, runs.assign(protocol="mine"), runs.assign(protocol="universe:a")])
+    said = r"^protocol must be one that was run \(matched, mine, \.\.\.\), got 'macthed'$"
+    with pytest.raises(ValueError, match=said):
+        gains.runs_of(runs, "cross", "macthed")
+    assert len(gains.runs_of(runs, "cross", "mine")) == 180
+    # What may have no runs yet is not run: known protocols, and whatever is asked of no runs.
+    for results, experiment, protocol in (
+        (runs, "cross", "tuned"),
+        (runs, "cross", "universe:b"),
+        (runs, "biased", "mine"),
+        (runs.iloc[:0], "cross", "mine"),
+    ):
+        assert gains.runs_of(results, experiment, protocol).empty
+
+
+@pytest.mark.parametrize("results", [None, [], {"accuracy": [1.0]}, "results.csv"])
+def test_results_must_be_a_table(results):
+    said = f"results must be a DataFrame, got {type(results).__name__}"
+    with pytest.raises(TypeError, match=said):
+        gains.runs_of(results, "cross", "matched")
+
+
+def test_holm_against_its_definition():
+    p_values = np.random.default_rng(5).uniform(0, 0.1, 12)
+    adjusted = gains.holm(p_values)
+    for alpha in (0.01, 0.03, 0.05, 0.2):
+        # The step-down procedure itself: reject while p_(i) <= alpha / (m - i + 1).
+        rejected = set()
+        for rank, index in enumerate(np.argsort(p_values)):
+            if p_values[index] > alpha / (len(p_values) - rank):
+                break
+            rejected.add(index)
+        assert rejected == set(np.flatnonzero(adjusted <= alpha))
+    with_gap = gains.holm([0.01, np.nan, 0.04])
+    np.testing.assert_allclose(with_gap, [0.02, np.nan, 0.04])
+
+
+def test_significance_against_scipy():
+    rng = np.random.default_rng(1)
+    runs = runs_like_the_paper("biased")
+    runs["accuracy"] = (runs["accuracy"] + rng.normal(0, 0.02, len(runs))).clip(0, 1)
+    tested = gains.against_all(runs, "biased").set_index(["case", "rival"])
+    assert len(tested) == 20
+    for (case, rival), row in tested.iterrows():
+        first, second = (
+            runs[(runs["case"] == case) & (runs["method"] == m)].sort_values("seed")["accuracy"]
+            for m in ("DDR-uLSIF", rival)
+        )
+        np.testing.assert_allclose(row["p_paired"], stats.ttest_rel(first, second).pvalue)
+        welch = stats.ttest_ind(first, second, equal_var=False).pvalue
+        np.testing.assert_allclose(row["p_welch"], welch)
+        np.testing.assert_allclose(row["gain"], 100 * (first.mean() - second.mean()))
+        assert row["better_paired"] == (row["gain"] > 0 and row["p_paired"] < 0.05)
+    for _, rows in tested.groupby("rival"):
+        np.testing.assert_allclose(rows["p_holm"], gains.holm(rows["p_paired"]))
+    assert (tested["p_holm"] >= tested["p_paired"]).all()
+
+
+def test_pairs_are_matched_by_seed_not_by_position():
+    runs = runs_like_the_paper("cross")
+    shuffled = runs.sample(frac=1, random_state=0)
+    pd.testing.assert_frame_equal(
+        gains.against_all(runs, "cross").sort_values(["rival", "case"], ignore_index=True),
+        gains.against_all(shuffled, "cross").sort_values(["rival", "case"], ignore_index=True),
+    )
+    # Seeds that only one of the two methods has are left out of the pairs.
+    cut = runs[~((runs["method"] == "uLSIF") & (runs["seed"] < 10))]
+    tested = gains.against_all(cut, "cross")
+    assert tested.groupby("rival")["n"].unique().map(list).to_dict() == {
+        "Unweighted": [30],
+        "uLSIF": [20],
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([0.7, 0.8, 0.9], [0.7, 0.8, 0.9], (1.0, 1.0)),
+        ([0.6, 0.6, 0.6], [0.5, 0.5, 0.5], (0.0, 0.0)),
+        ([0.6], [0.5], (np.nan, np.nan)),
+    ],
+)
+def test_degenerate_tests(first, second, expected):
+    np.testing.assert_array_equal(gains.t_tests(first, second), expected)
+
+
+def test_significance_without_the_method_is_empty():
+    runs = runs_like_the_paper("cross")
+    tested = gains.against_all(runs[runs["method"] != "DDR-uLSIF"], "cross")
+    assert tested.empty
+    assert gains.count_line(tested) == "no case with both methods"
+    assert {"case", "rival", "p_holm", "better_holm"} <= set(tested.columns)
+
+
+def _three_methods(experiment, case, columns):
+    seeds = range(len(columns["uLSIF"]))
+    return pd.DataFrame(
+        [
+            (experiment, "matched", case, method, seed, accuracy[seed])
+            for method, accuracy in columns.items()
+            for seed in seeds
+        ],
+        columns=["experiment", "protocol", "case", "method", "seed", "accuracy"],
+    )
+
+
+def test_bold_and_italic_by_the_papers_rule():
+    rng = np.random.default_rng(2)
+    base = rng.uniform(0.7, 0.8, 30)
+    clear = {"Unweighted": base, "uLSIF": base + rng.normal(0, 0.001, 30), "DDR-uLSIF": base + 0.1}
+    tied = {
+        "Unweighted": base - 0.1,
+        "uLSIF": base + rng.normal(0, 0.02, 30) - 0.001,
+        "DDR-uLSIF": base,
+    }
+    oracle = {"Oracle-imp": base + 0.2}
+    marks = gains.typefaces(_three_methods("biased", "Diabete", clear | oracle), "biased")
+    assert marks == {("Diabete", "DDR-uLSIF"): "bold"}
+    marks = gains.typefaces(_three_methods("biased", "Diabete", tied | oracle), "biased")
+    assert marks == {("Diabete", "DDR-uLSIF"): "bold", ("Diabete", "uLSIF"): "bold"}
+    case = "USPS to MNIST 0 vs 1"
+    (cell,) = gains.typefaces(_three_methods("cross", case, tied), "cross").items()
+    assert cell[0][0] == case
+    assert cell[0][1] in ("DDR-uLSIF", "uLSIF")
+    assert cell[1] == "italic"
+    equal = tied | {"uLSIF": tied["DDR-uLSIF"]}  # neither is the best alone
+    marks = gains.typefaces(_three_methods("cross", case, equal), "cross")
+    assert marks == {(case, "DDR-uLSIF"): "italic", (case, "uLSIF"): "italic"}
+
+
+def test_count_line_says_where_the_method_is_worse():
+    rng = np.random.default_rng(4)
+    base, noise = rng.uniform(0.7, 0.8, 30), rng.normal(0, 0.001, 30)
+    better = {"uLSIF": base, "DDR-uLSIF": base + 0.1 + noise}
+    worse = {"uLSIF": base, "DDR-uLSIF": base - 0.1 + noise}
+    runs = [_three_methods("biased", c, m) for c, m in (("Diabete", better), ("USPS5v6", worse))]
+    tested = gains.paired(pd.concat(runs), "biased")
+    assert gains.count_line(tested) == (
+        "better than uLSIF in 1 of 2 cases (paired), 1 (Welch), 1 (Holm), "
+        "significantly worse in 1 (paired)"
+    )

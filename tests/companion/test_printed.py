@@ -1,0 +1,114 @@
+"""The ledger of printed values against the paper's TeX."""
+
+import re
+from pathlib import Path
+
+import pytest
+from companion.evidence import printed as paper
+from companion.paths import cross_task, short_case
+
+PAPER_FOLDER = Path(__file__).resolve().parents[3] / "shared" / "paper"
+
+
+@pytest.fixture(scope="module")
+def tex():
+    sources = sorted(PAPER_FOLDER.glob("*.tex")) if PAPER_FOLDER.is_dir() else []
+    if not sources:
+        pytest.skip("the paper's TeX is not part of this repository: the ledger is not compared")
+    return sources[0].read_text(encoding="utf-8")
+
+
+def tex_rows(tex, label):
+    """Return {row name: [(mean, sd, typeface), ...]} of one table in the source."""
+    body = tex.split(rf"\label{{{label}}}")[1].split(r"\end{table*}")[0]
+    rows = {}
+    for line in body.split(r"\tabularnewline"):
+        first, *cells = line.split("&")
+        found = [re.search(r"(\d\.\d{4})\\textpm\{\}(\d\.\d{4})", cell) for cell in cells]
+        if not found or not all(found):
+            continue
+        name = re.search(r"\\textbf\{\\small\{(.+?)\}\}", first)[1]
+        rows[name] = [
+            (float(m[1]), float(m[2]), _typeface(cell))
+            for m, cell in zip(found, cells, strict=True)
+        ]
+    return rows
+
+
+def _typeface(cell):
+    if r"\textbf" in cell:
+        return "bold"
+    return "italic" if r"\textit" in cell else "plain"
+
+
+def tex_values(tex):
+    printed = {}
+    for name, table in paper.ledger()["tables"].items():
+        columns = table["columns"]
+        for row, cells in tex_rows(tex, table["label"]).items():
+            if name == "cross":
+                scenarios = {"USPS to MNIST ": cells[:3], "MNIST to USPS ": cells[3:]}
+            else:
+                scenarios = {"": cells}
+            for prefix, part in scenarios.items():
+                for method, cell in zip(columns, part, strict=True):
+                    printed[name, prefix + row, method] = cell
+    return printed
+
+
+def test_every_printed_value_and_typeface_is_in_the_ledger(tex):
+    ours = {
+        (v.experiment, v.case, v.method): (v.mean, v.sd, v.typeface)
+        for v in paper.values().itertuples()
+    }
+    theirs = tex_values(tex)
+    assert len(theirs) == 124
+    assert ours == theirs
+
+
+def test_table_numbers_follow_the_source(tex):
+    labels = re.findall(r"\\begin\{table\*\}.*?\\label\{(.+?)\}", tex, flags=re.DOTALL)
+    for table in paper.ledger()["tables"].values():
+        assert labels.index(table["label"]) + 1 == table["number"]
+
+
+def test_no_table_of_mean_and_sd_is_left_out(tex):
+    assert len(re.findall(r"\\textpm", tex)) == len(paper.values()) == 124
+
+
+def test_ledger_shape_and_marks():
+    printed = paper.values()
+    assert printed.groupby("experiment").size().to_dict() == {
+        "synthetic": 24,
+        "biased": 40,
+        "cross": 60,
+    }
+    assert not printed.duplicated(["experiment", "case", "method"]).any()
+    assert printed["mean"].between(0, 1).all()
+    assert (printed["sd"] > 0).all()
+    assert set(printed.loc[printed["reference"], "method"]) == {"Oracle-cvtest", "Oracle-imp"}
+    assert (printed.loc[printed["reference"], "typeface"] == "plain").all()
+    # 6 + 9 + 15 sole winners and the three tied cells of Diabete.
+    assert (printed["typeface"] == "bold").sum() == 33
+    assert (printed["typeface"] == "italic").sum() == 3
+
+
+def test_bad_ledger_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="path must be a ledger"):
+        paper.values(path=tmp_path / "none.yml")
+    with pytest.raises(ValueError, match="text must look like"):
+        paper.parse_cell("0.97 +- 0.1")
+    with pytest.raises(ValueError, match="experiment must be one of synthetic, biased, cross"):
+        paper.values("toy")
+
+
+def test_a_case_is_taken_apart_in_one_place():
+    task = cross_task("USPS to MNIST 9 vs 0")
+    assert (task.direction, task.source, task.target) == ("USPS to MNIST", "USPS", "MNIST")
+    assert (task.first, task.second) == (9, 0)
+    assert [short_case(c) for c in ("100", "Diabete", "USPS to MNIST 9 vs 0")] == [
+        "n = 100",
+        "Diabete",
+        "USPS→MNIST 9v0",
+    ]
+    assert len(paper.cases("cross", "USPS to MNIST")) == 10
