@@ -13,7 +13,7 @@ SOURCES = {
     "imports": ("__init__", "discriminative", *RATIOS),
     "discriminative": ("discriminative", *RATIOS),
     "paper_data": ("mixture", "shifts", *RATIOS),
-    "shared_searches": ("iwlspc", "hinge", "svm", "validation", *RATIOS),
+    "shared_searches": ("iwlspc", "svm", "validation", *RATIOS),
 }
 
 

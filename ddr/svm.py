@@ -1,12 +1,18 @@
 """Linear support vector machines with Platt posteriors.
 
-The learner of the cross-dataset experiments: LIBSVM's C-SVC, weights respected in the machine and
-in the sigmoid. ``LinearSVMWithPosteriorsCV`` chooses the cost by importance-weighted
-cross-validation, much faster than ``IWSearchCV`` around ``LinearSVMWithPosteriors``.
+The learner of the cross-dataset experiments: LIBSVM's C-SVC through scikit-learn, weights respected
+in the machine and in the sigmoid. ``LinearSVMWithPosteriorsCV`` chooses the cost by
+importance-weighted cross-validation; each machine tells the next which rows lie near the margin.
 """
 
+from itertools import combinations
+from typing import NamedTuple
+
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr._checks import (
@@ -16,38 +22,198 @@ from ddr._checks import (
     check_magnitude,
     check_positive,
 )
-from ddr.hinge import class_scores, fit_pairs, pair_planes
-from ddr.platt import fit_platts, platt_posterior
 from ddr.validation import check_loss, first_best, posterior_loss, weighted_splits
 
+# LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
+# scikit-learn warns that the solver stopped early.
+_MOST_STEPS = 10**6
+# Of so many rows the matrix of inner products takes 0.5 GB; beyond, LIBSVM computes what it needs.
+_MOST_PRODUCTS = 8000
+# Rows with a smaller margin under a related machine may become support vectors.
+_NEAR = 3.0
+# A row that was left out may violate the margin by twice LIBSVM's own tolerance.
+_SLACK = 2.0
 
-def _held_out_scores(X, y_index, weight, splits, n_classes, Cs, tol, starts):
-    """Class scores of the held-out rows, fold after fold, for each C of an increasing sequence.
 
-    Once no row of a fold is held back by its cost, a larger C has the same solution.
+class _Machines(NamedTuple):
+    """One linear machine for each pair of classes, positive for the second of the pair."""
+
+    coef: np.ndarray  # (pairs, d)
+    intercept: np.ndarray  # (pairs,)
+    free: bool  # whether no row is held back by its cost: larger costs have the same solution
+
+
+def _fit_pair(X, sign, cost, tol, seen):
+    """Plane of a C-SVC, first of the rows ``seen``; rows that violate its margin join them.
+
+    Rows far beyond the margin do not change the solution, so a related machine tells which matter.
     """
+    while True:
+        if len(np.unique(sign[seen])) < 2:
+            seen = np.ones(len(X), dtype=bool)
+        rows = np.flatnonzero(seen)
+        X_seen = X[rows]
+        kernel = "precomputed" if len(rows) <= _MOST_PRODUCTS else "linear"
+        svc = SVC(kernel=kernel, tol=tol, max_iter=_MOST_STEPS)
+        svc.fit(X_seen if kernel == "linear" else X_seen @ X_seen.T, sign[rows], cost[rows])
+        dual, support = svc.dual_coef_[0], rows[svc.support_]
+        coef, intercept = dual @ X[support], svc.intercept_[0]
+        margin = sign * (X @ coef + intercept)
+        if not np.any(margin[~seen] < 1 - _SLACK * tol):
+            return coef, intercept, np.all(np.abs(dual) < cost[support] * (1 - 1e-9))
+        seen = seen | (margin < _NEAR)
+
+
+def _fit_machines(X, y_index, cost, n_classes, tol, start=None):
+    """Fit a C-SVC for each pair of classes; of a single class, predict that class."""
+    planes = []
+    for k, (first, second) in enumerate(combinations(range(n_classes), 2)):
+        rows = np.flatnonzero((y_index == first) | (y_index == second))
+        sign = np.where(y_index[rows] == second, 1.0, -1.0)
+        if len(np.unique(sign)) < 2:
+            planes.append((np.zeros(X.shape[1]), sign[0] if len(sign) else -1.0, True))
+            continue
+        seen = np.ones(len(rows), dtype=bool)
+        if start is not None:
+            seen = sign * (X[rows] @ start.coef[k] + start.intercept[k]) < _NEAR
+        planes.append(_fit_pair(X[rows], sign, cost[rows], tol, seen))
+    coef = np.array([plane[0] for plane in planes]).reshape(-1, X.shape[1])
+    return _Machines(coef, np.array([p[1] for p in planes]), all(p[2] for p in planes))
+
+
+def _held_out_scores(X, y_index, weight, splits, n_classes, Cs, tol, start):
+    """Class scores of the held-out rows, fold after fold, for each C of an increasing sequence."""
     scores = [[] for _ in Cs]
     for train, test in splits:
-        machines = starts
+        machines = start
         for k, C in enumerate(Cs):
-            if k == 0 or not all(machine.free for machine in machines):
-                machines = fit_pairs(
-                    X[train], y_index[train], C * weight[train], n_classes, tol, machines
-                )
-            coef, intercept = pair_planes(machines, X.shape[1])
-            scores[k].append(class_scores(X[test] @ coef.T + intercept, n_classes))
+            if k == 0 or not machines.free:
+                cost = C * weight[train]
+                machines = _fit_machines(X[train], y_index[train], cost, n_classes, tol, machines)
+            decisions = X[test] @ machines.coef.T + machines.intercept
+            scores[k].append(_class_scores(decisions, n_classes))
     return [np.concatenate(parts) for parts in scores]
+
+
+def _class_scores(pair_decisions, n_classes):
+    """Votes of the pairs, ties settled by the decision values, as scikit-learn's SVC has them.
+
+    Of two classes, the negative of the decision value and the value itself.
+    """
+    if n_classes == 2:
+        return np.concatenate([-pair_decisions, pair_decisions], axis=1)
+    votes = np.zeros((len(pair_decisions), n_classes))
+    confidence = np.zeros_like(votes)
+    for (first, second), f in zip(combinations(range(n_classes), 2), pair_decisions.T, strict=True):
+        votes[:, first] += f <= 0
+        votes[:, second] += f > 0
+        confidence[:, first] -= f
+        confidence[:, second] += f
+    return votes + confidence / (3 * (np.abs(confidence) + 1))
+
+
+def fit_platt(decision, positive, weight):
+    r"""Fit Platt's sigmoid to decision values, with weights.
+
+    Parameters
+    ----------
+    decision : ndarray of shape (n,)
+    positive : ndarray of shape (n,), bool
+    weight : ndarray of shape (n,)
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        A and B of :math:`p(f) = 1 / (1 + \exp(A f + B))`.
+
+    Notes
+    -----
+    Minimises the weighted log-loss
+
+    .. math:: -\sum_i w_i \left[t_i \ln p(f_i) + (1 - t_i)\ln(1 - p(f_i))\right]
+
+    with Platt's targets, in which weights count as copies:
+    :math:`t_i = (N_+ + 1)/(N_+ + 2)` for positive rows and :math:`1/(N_- + 2)` for the others,
+    :math:`N_\pm` being their total weights. The targets keep the slope finite on separable data.
+
+    References
+    ----------
+    .. [1] J. Platt (1999). Probabilistic outputs for support vector machines and comparisons to
+       regularized likelihood methods. Advances in Large Margin Classifiers, 61-74.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decision = np.array([-2.0, -1.0, 1.0, 2.0])
+    >>> A, B = fit_platt(decision, decision > 0, np.ones(4))
+    >>> bool(A < 0), bool(abs(B) < 1e-6)
+    (True, True)
+    """
+    n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    scale = np.abs(decision).max() or 1.0
+    features = np.stack([decision / scale, np.ones_like(decision)])
+    share = weight / weight.sum()
+
+    def objective(parameters):
+        z = parameters @ features
+        slope = share * (expit(z) - 1 + target)
+        return share @ (np.logaddexp(0, z) - (1 - target) * z), features @ slope
+
+    def hessian(parameters):
+        z = parameters @ features
+        return (features * (share * expit(z) * expit(-z))) @ features.T
+
+    start = np.array([0.0, np.log((n_negative + 1) / (n_positive + 1))])
+    solution = minimize(
+        objective, start, jac=True, hess=hessian, method="trust-exact", options={"gtol": 1e-10}
+    )
+    return solution.x / [scale, 1.0]
+
+
+def _fit_platts(scores, y_index, weight):
+    """A and B of the sigmoid of each class, or of the second of two."""
+    n_classes = scores.shape[1]
+    columns = [1] if n_classes == 2 else range(n_classes)
+    return np.array([fit_platt(scores[:, c], y_index == c, weight) for c in columns])
+
+
+def platt_posterior(scores, platt):
+    """Posterior probabilities of class scores under fitted sigmoids, normalised over the classes.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, m)
+    platt : ndarray of shape (m, 2), or (1, 2) for two classes
+        A and B of each class; for two classes those of the second.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> platt_posterior(np.array([[-1.0, 1.0]]), np.array([[-np.log(3), 0.0]])).round(2)
+    array([[0.25, 0.75]])
+    """
+    if scores.shape[1] == 2:
+        z = platt[0, 0] * scores[:, 1] + platt[0, 1]
+        return np.stack([expit(z), expit(-z)], axis=1)
+    log_posterior = -np.logaddexp(0, scores * platt[:, 0] + platt[:, 1])
+    posterior = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True))
+    return posterior / posterior.sum(axis=1, keepdims=True)
 
 
 class _PlattSVM(ClassifierMixin, BaseEstimator):
     """What ``LinearSVMWithPosteriors`` and its CV sibling share: the final fit and predictions."""
 
-    def _fit_machines(self, X, y_index, weight, C, starts=None):
-        kept = weight > 0  # LIBSVM would drop these rows too, but fails when none is left
-        machines = fit_pairs(
-            X[kept], y_index[kept], C * weight[kept], len(self.classes_), self.tol, starts
-        )
-        self.coef_, self.intercept_ = pair_planes(machines, X.shape[1])
+    def _fit_all(self, X, y_index, weight, C, start=None):
+        """Fit the machines to all rows but those of weight zero, which LIBSVM drops as well."""
+        kept = np.flatnonzero(weight)
+        m = len(self.classes_)
+        machines = _fit_machines(X[kept], y_index[kept], C * weight[kept], m, self.tol, start)
+        self.coef_, self.intercept_ = machines.coef, machines.intercept
         return machines
 
     def _check_fit(self, X, y, sample_weight):
@@ -57,7 +223,7 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return check_fit_data(self, X, y, sample_weight)
 
     def _scores(self, X):
-        return class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
+        return _class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
 
     def _checked_scores(self, X):
         check_is_fitted(self)
@@ -205,7 +371,7 @@ class LinearSVMWithPosteriors(_PlattSVM):
         check_choice(self.calibration, "calibration", ("cv", "train"))
         C = check_positive(self.C, "C")
         X, y_index, weight = self._check_fit(X, y, sample_weight)
-        machines = self._fit_machines(X, y_index, weight, C)
+        machines = self._fit_all(X, y_index, weight, C)
         if self.calibration == "train":
             rows = np.flatnonzero(weight)
             scores = self._scores(X[rows])
@@ -215,7 +381,7 @@ class LinearSVMWithPosteriors(_PlattSVM):
             (scores,) = _held_out_scores(
                 X, y_index, weight, splits, len(self.classes_), [C], self.tol, machines
             )
-        self.platt_ = fit_platts(scores, y_index[rows], weight[rows])
+        self.platt_ = _fit_platts(scores, y_index[rows], weight[rows])
         return self
 
 
@@ -301,19 +467,19 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         y_held, w_held = y_index[held_out], weight[held_out]
         m = len(self.classes_)
         order = np.argsort(Cs, kind="stable")
-        machines = self._fit_machines(X, y_index, weight, Cs[order[0]])
-        scores = _held_out_scores(X, y_index, weight, splits, m, Cs[order], self.tol, machines)
+        start = self._fit_all(X, y_index, weight, Cs[order[0]])
+        scores = _held_out_scores(X, y_index, weight, splits, m, Cs[order], self.tol, start)
         risks = np.array([self._risk(s, y_held, w_held) for s in scores])
         best = first_best(risks)
         self.cv_scores_ = np.empty(len(Cs))
         self.cv_scores_[order] = risks
         self.best_C_, self.best_score_ = float(Cs[order[best]]), float(risks[best])
-        if best > 0 and not all(machine.free for machine in machines):
-            self._fit_machines(X, y_index, weight, self.best_C_, machines)
-        self.platt_ = fit_platts(scores[best], y_held, w_held)
+        if best > 0 and not start.free:
+            self._fit_all(X, y_index, weight, self.best_C_, start)
+        self.platt_ = _fit_platts(scores[best], y_held, w_held)
         return self
 
     def _risk(self, scores, y_index, weight):
         if self.loss != "zero_one":
-            scores = platt_posterior(scores, fit_platts(scores, y_index, weight))
+            scores = platt_posterior(scores, _fit_platts(scores, y_index, weight))
         return weight @ posterior_loss(y_index, scores, self.loss) / weight.sum()
