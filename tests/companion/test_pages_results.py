@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 import pytest
-from companion.cli import build_parser
+from companion.cli import cli
 from companion.evidence import printed as paper
 from companion.evidence.universes import (
     gain_changes,
@@ -71,8 +71,9 @@ def test_each_command_that_a_page_prints_is_one():
         for protocol in PROTOCOLS:
             words = coverage.command(experiment, protocol).split()
             assert words[0] == "ddr-book"
-            parsed = build_parser().parse_args(words[1:])
-            assert (parsed.experiments, parsed.protocol) == ([experiment], protocol)
+            command = cli.commands[words[1]]
+            given = command.make_context(words[1], words[2:]).params
+            assert (given["experiments"], given["protocol"]) == ((experiment,), protocol)
 
 
 def test_missing_runs_are_counted(printed_runs):
@@ -227,8 +228,8 @@ def test_the_multiverse_is_read_from_its_runs():
     assert moved["change"].tolist() == pytest.approx([0.0, -3.0])
     text = universes_reading(found, moved)
     assert (
-        "positive in 2 of 3 universes, from −0.90 points (*the ratio's width from a wide grid*) to +2.10"
-        in text
+        "positive in 2 of 3 universes, from −0.90 points (*the ratio's width from a wide grid*) "
+        "to +2.10" in text
     )
     assert "1 of the 2 changes keep its sign" in text
     assert (
