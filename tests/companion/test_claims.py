@@ -8,7 +8,6 @@ from companion.evidence import claim_checks, claim_live, claims
 from companion.evidence import printed as paper
 from companion.pages import claims as claims_page
 from companion.runs.results import published_results
-from companion.runs.store import Store, Task
 from paper_runs import runs_like_the_paper, swapped
 
 
@@ -225,15 +224,3 @@ def test_page_shows_every_claim_with_verdict_and_evidence(judged):
     assert "- **holds** (matched): DDR-uLSIF is significantly above uLSIF in 6 of 6" in details
     assert "- **not tested** (tuned): 0 of 6 synthetic cases have runs" in details
     assert "- matched: 10 hold, 2 hold in part, 5 not tested" in overview
-
-
-def test_published_results_reads_every_store_of_a_folder(tmp_path):
-    assert published_results(tmp_path).empty
-    for protocol, accuracy in (("matched", 0.5), ("tuned", 0.75)):
-        store = Store(tmp_path, "biased", protocol, {"lam": [1.0]})
-        with store.writing():
-            store.append(Task("Diabete", 0), [{"method": "uLSIF", "accuracy": accuracy}])
-    (tmp_path / "notes.json").write_text('{"experiment": "a", "protocol": "b", "parameters": {}}')
-    results = published_results(tmp_path)
-    assert results.set_index("protocol")["accuracy"].to_dict() == {"matched": 0.5, "tuned": 0.75}
-    assert set(results["experiment"]) == {"biased"}

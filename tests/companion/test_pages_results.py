@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from companion.cli import build_parser
+from companion.cli import cli
 from companion.evidence import claims
 from companion.evidence import printed as paper
 from companion.evidence.universes import universe_gains as gains
@@ -58,10 +58,12 @@ def made_up_universes(shifts, runs=10):
 def test_each_command_that_a_page_prints_is_one(nothing):
     for experiment in paper.EXPERIMENTS:
         for protocol in stored.PROTOCOLS:
-            words = stored.command(experiment, protocol).split()
-            assert words[:3] == ["python", "-m", "ddr"]
-            parsed = build_parser().parse_args(words[3:])
-            assert (parsed.experiments, parsed.protocol) == ([experiment], protocol)
+            computing, publishing = stored.command(experiment, protocol).split(" && ")
+            words = computing.split()
+            assert words[:2] == ["ddr-book", "reproduce"]
+            given = cli.commands["reproduce"].make_context("reproduce", words[2:]).params
+            assert (given["experiments"], given["protocol"]) == ((experiment,), protocol)
+            assert publishing.split()[1] in cli.commands
 
 
 def test_missing_runs_are_counted(printed_runs):

@@ -105,7 +105,7 @@ def _missing_sentence(found, experiment):
     ]
     if len(done) == len(wanted):
         return ""
-    command = f"run `ddr-book multiverse {experiment} --into book/results`."
+    command = f"run `ddr-book multiverse {experiment} && ddr-book publish`."
     if found.empty:
         return f"Not computed yet: {command}"
     return f"Complete in {len(done)} of {len(wanted)} universes; for the rest, {command}"
