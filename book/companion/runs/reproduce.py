@@ -87,15 +87,13 @@ def difference_from_published(rows, published=None):
     )
 
 
-def tables(experiment):
-    """Protocols of an experiment's tables, the nearest to the paper first."""
-    return [load_protocol(experiment, name) for name in protocol_names()[experiment]]
-
-
 def known_protocols():
     """Every protocol that the book knows: tables and universes of all experiments."""
     return [
         protocol
-        for experiment in EXPERIMENTS
-        for protocol in (*tables(experiment), *universes(experiment).values())
+        for e in EXPERIMENTS
+        for protocol in (
+            *(load_protocol(e, name) for name in protocol_names()[e]),
+            *universes(e).values(),
+        )
     ]
