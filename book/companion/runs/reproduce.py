@@ -8,7 +8,7 @@ from companion.runs.experiments import Run
 from companion.runs.multiverse import universes
 from companion.runs.protocols import EXPERIMENTS, load_protocol, protocol_names
 from companion.runs.published import published_results
-from companion.runs.store import STORE, Store, Task, remove_runs
+from companion.runs.store import STORE, Store, Task, remove_runs, set_aside_if_damaged
 from companion.runs.sweep import connected, sweep
 
 
@@ -41,6 +41,7 @@ def start_afresh(protocols, path=None, scheduler=None):
 
 def compute_all(protocols, say, *, path=None, runs=None, jobs=1, scheduler=None, **options):
     """Compute protocols one after the other; give the rows of each, and say what was done."""
+    set_aside_if_damaged(path or STORE)
     protocols = list(protocols)
     tasks = {protocol["protocol"]: _tasks(protocol, runs) for protocol in protocols}
     asked = sum(map(len, tasks.values()))

@@ -190,6 +190,12 @@ def protocols_in(path):
     return [(experiment, protocol, json.loads(text)) for experiment, protocol, text in found]
 
 
+def set_aside_if_damaged(path):
+    """Rename a file that cannot be read as a store, before anybody asks what it holds."""
+    with _locked(Path(path)):
+        _open_or_set_aside(Path(path)).close()
+
+
 def remove_runs(stores):
     """Forget the runs of some experiments and protocols of one file, under any parameters."""
     stores = list(stores)
