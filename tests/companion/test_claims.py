@@ -9,7 +9,6 @@ from companion.evidence.claim_checks import FAILS, HOLDS, IN_PART, UNDECIDED
 from companion.evidence.printed import values
 from companion.paths import BOOK, EXPERIMENTS
 from companion.runs.results import published_results
-from companion.runs.store import Store, Task
 from paper_runs import runs_like_the_paper, swapped
 from scipy import stats
 
@@ -295,15 +294,3 @@ def test_boundary_mass_of_a_known_line():
 def test_shaken_weights_hardly_change():
     changes = claim_computations._shaken(100, 2.0, 1e-6, seed=0)
     assert all(0 < change < 1e-3 for change in changes)
-
-
-def test_published_results_reads_every_store_of_a_folder(tmp_path):
-    assert published_results(tmp_path).empty
-    for protocol, accuracy in (("matched", 0.5), ("tuned", 0.75)):
-        store = Store(tmp_path, "biased", protocol, {"lam": [1.0]})
-        with store.writing():
-            store.append(Task("Diabete", 0), [{"method": "uLSIF", "accuracy": accuracy}])
-    (tmp_path / "notes.json").write_text('{"experiment": "a", "protocol": "b", "parameters": {}}')
-    results = published_results(tmp_path)
-    assert results.set_index("protocol")["accuracy"].to_dict() == {"matched": 0.5, "tuned": 0.75}
-    assert set(results["experiment"]) == {"biased"}

@@ -85,6 +85,16 @@ def test_fresh_replaces_runs_of_other_parameters(path, small, capsys):
     assert command(path, "--fresh") == 0
 
 
+@pytest.mark.parametrize("fresh", [[], ["--fresh"]])
+def test_a_damaged_store_is_kept_and_named(path, small, caplog, fresh):
+    path.parent.mkdir()
+    path.write_bytes(b"not a database" * 99)
+    assert command(path, "--runs", "1", *fresh) == 0
+    assert path.with_name("runs.sqlite.damaged").read_bytes() == b"not a database" * 99
+    assert "it is kept as runs.sqlite.damaged" in caplog.text
+    assert len(store_of(small("synthetic"), path).done()) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

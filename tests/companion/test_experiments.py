@@ -228,7 +228,7 @@ def test_recomputation_notices_another_method_of_equal_accuracy(wrong, monkeypat
     broken = Run(changed(content, ddr=wrong, methods=["DDR-uLSIF"]))
     broken_run = type("Broken", (Run,), {"__call__": lambda _, *task: broken(*task)})
     monkeypatch.setattr("companion.runs.results.Run", broken_run)
-    assert what_moved(recompute(content)) != []
+    assert what_moved(recompute(content, cases=["100", "200"])) != []
 
 
 def test_experiments_module_lists_what_protocols_may_name():

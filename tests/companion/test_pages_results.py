@@ -69,11 +69,12 @@ def made_up_universes(shifts, runs=10):
 def test_each_command_that_a_page_prints_is_one():
     for experiment in EXPERIMENTS:
         for protocol in PROTOCOLS:
-            words = coverage.command(experiment, protocol).split()
-            assert words[0] == "ddr-book"
-            command = cli.commands[words[1]]
-            given = command.make_context(words[1], words[2:]).params
+            computing, publishing = coverage.command(experiment, protocol).split(" && ")
+            words = computing.split()
+            assert words[:2] == ["ddr-book", "reproduce"]
+            given = cli.commands["reproduce"].make_context("reproduce", words[2:]).params
             assert (given["experiments"], given["protocol"]) == ((experiment,), protocol)
+            assert publishing.split()[1] in cli.commands
 
 
 def test_missing_runs_are_counted(printed_runs):

@@ -13,7 +13,7 @@ def stored_runs(results, experiment, protocol):
 
 def command(experiment, protocol):
     """Return the command that computes and stores what is missing."""
-    return f"ddr-book reproduce {experiment} --protocol {protocol} --into book/results"
+    return f"ddr-book reproduce {experiment} --protocol {protocol} && ddr-book publish"
 
 
 def missing_sentence(results, experiment, protocol):

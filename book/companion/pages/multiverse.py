@@ -90,7 +90,7 @@ def _missing_sentence(found, experiment):
     )
     if done == len(wanted):
         return ""
-    command = f"run `ddr-book multiverse {experiment} --into book/results`."
+    command = f"run `ddr-book multiverse {experiment} && ddr-book publish`."
     if found.empty:
         return f"Not computed yet: {command}"
     return f"Complete in {done} of {len(wanted)} universes; for the rest, {command}"

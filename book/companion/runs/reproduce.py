@@ -9,7 +9,7 @@ from companion.runs.experiments import Run
 from companion.runs.multiverse import universes
 from companion.runs.protocols import load_protocol, protocol_names
 from companion.runs.published import published_results
-from companion.runs.store import STORE, Store, Task, remove_runs
+from companion.runs.store import STORE, Store, Task, remove_runs, set_aside_if_damaged
 from companion.runs.sweep import connected, sweep
 
 
@@ -42,6 +42,7 @@ def start_afresh(protocols, path=None, scheduler=None):
 
 def compute_all(protocols, say, *, path=None, runs=None, jobs=1, scheduler=None, **options):
     """Compute protocols one after the other; give the rows of each, and say what was done."""
+    set_aside_if_damaged(path or STORE)
     protocols = list(protocols)
     tasks = {protocol["protocol"]: _tasks(protocol, runs) for protocol in protocols}
     asked = sum(map(len, tasks.values()))
@@ -88,15 +89,13 @@ def difference_from_published(rows, published=None):
     )
 
 
-def tables(experiment):
-    """Protocols of an experiment's tables, the nearest to the paper first."""
-    return [load_protocol(experiment, name) for name in protocol_names()[experiment]]
-
-
 def known_protocols():
     """Every protocol that the book knows: tables and universes of all experiments."""
     return [
         protocol
-        for experiment in EXPERIMENTS
-        for protocol in (*tables(experiment), *universes(experiment).values())
+        for e in EXPERIMENTS
+        for protocol in (
+            *(load_protocol(e, name) for name in protocol_names()[e]),
+            *universes(e).values(),
+        )
     ]

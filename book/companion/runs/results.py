@@ -18,27 +18,6 @@ from companion.runs.store import Store, Task, differences, parameters_hash
 from companion.runs.sweep import SweepError, computed, sweep
 from ddr.discriminative import DDRClassifier
 
-__all__ = [
-    "PublishedRuns",
-    "ShownRuns",
-    "both_choices",
-    "chosen_gaps",
-    "complete",
-    "published_results",
-    "published_runs",
-    "random_direction_runs",
-    "recompute",
-    "recomputed",
-    "runs_to_show",
-    "setting_of",
-    "stored_or_computed",
-    "verify",
-    "weights_of",
-    "what_is_missing",
-    "what_moved",
-    "with_cases",
-]
-
 _KEYS = ["case", "seed", "method"]
 _DIAGNOSTICS = ("ess", "mutual_information", "prior_ratio")
 # Accuracies are shares of hundreds of test rows: between BLAS kernels a row on the boundary may

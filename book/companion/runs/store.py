@@ -37,6 +37,7 @@ CREATE TABLE IF NOT EXISTS runs (
 COMMIT;
 """
 _BUSY_SECONDS = 30
+_ENDINGS = [".damaged", *(f".damaged-{i}" for i in range(1, 1000))]
 _log = logging.getLogger(__name__)
 
 
@@ -189,6 +190,12 @@ def protocols_in(path):
     return [(experiment, protocol, json.loads(text)) for experiment, protocol, text in found]
 
 
+def set_aside_if_damaged(path):
+    """Rename a file that cannot be read as a store, before anybody asks what it holds."""
+    with _locked(Path(path)):
+        _open_or_set_aside(Path(path)).close()
+
+
 def remove_runs(stores):
     """Forget the runs of some experiments and protocols of one file, under any parameters."""
     stores = list(stores)
@@ -252,14 +259,13 @@ def _connect(path):
 def _open_or_set_aside(path):
     """Open a store for writing; what cannot be one is renamed, named and never overwritten."""
     if path.exists() and not _is_store(path):
-        aside = next(p for i in range(1000) if not (p := _damaged_name(path, i)).exists())
-        path.rename(aside)
+        ending = next(e for e in _ENDINGS if not path.with_name(path.name + e).exists())
         # A journal left behind would be played into the new file.
-        for ending in ("-journal", "-wal", "-shm"):
+        for part in ("", "-journal", "-wal", "-shm"):
             with suppress(FileNotFoundError):
-                path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
+                path.with_name(path.name + part).rename(f"{path}{ending}{part}")
         _log.warning(
-            "%s cannot be read as a store of runs; it is kept as %s", path.name, aside.name
+            "%s cannot be read as a store of runs; it is kept as %s", path.name, path.name + ending
         )
     try:
         connection = _connect(path)
@@ -269,19 +275,13 @@ def _open_or_set_aside(path):
     return connection
 
 
-def _damaged_name(path, i):
-    return path.with_name(f"{path.name}.damaged{f'-{i}' if i else ''}")
-
-
 def _is_store(path):
     """Tell whether a file is one of ours and whole; an empty one, as a kill may leave, is."""
     try:
         with closing(_connect(path)) as connection:
-            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-            if tables and not {"runs", "protocols"} <= tables:
-                return False
-            if tables:
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
                 connection.execute(f"SELECT sha256, position, {_quoted(COLUMNS)} FROM runs LIMIT 0")
+                connection.execute("SELECT sha256, parameters FROM protocols LIMIT 0")
             return connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):

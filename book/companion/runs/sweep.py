@@ -10,7 +10,6 @@ import asyncio
 import multiprocessing
 import re
 import sys
-import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -76,8 +75,8 @@ def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=Fals
         done = store.done()
         missing = [task for task in tasks if task not in done]
         if missing:
-            with _progress(len(tasks), len(tasks) - len(missing), progress) as advance:
-                failures = _fill(run, missing, store, jobs, scheduler, advance)
+            with _progress(len(tasks), len(tasks) - len(missing), progress) as bar:
+                failures = _fill(run, missing, store, jobs, scheduler, bar)
     if failures:
         sentences = "\n".join(f"{task} failed: {error}" for task, error in failures.items())
         raise SweepError(f"{sentences}\n{len(failures)} of {len(tasks)} runs failed", failures)
@@ -95,7 +94,7 @@ def _task(item):
     return Task(case, int(seed))
 
 
-def _fill(run, missing, store, jobs, scheduler, advance):
+def _fill(run, missing, store, jobs, scheduler, bar):
     """Compute the missing runs and store each when it arrives; return what failed."""
     failures = {}
     try:
@@ -104,7 +103,7 @@ def _fill(run, missing, store, jobs, scheduler, advance):
                 error = error or _keep(store, task, rows)
                 if error:
                     failures[task] = error
-                advance()
+                bar.update()
     except KeyboardInterrupt:
         raise SweepInterrupted(f"interrupted; {_RESUME}") from None
     except BrokenProcessPool as error:
@@ -212,32 +211,23 @@ def connected(address):
         yield client
 
 
-@contextmanager
 def _progress(total, n_done, asked):
-    """Show progress; give a function to be called after each run."""
+    """Show a bar on a terminal, and a line now and then in a log."""
     terminal = sys.stderr.isatty()
     if asked is False or (asked is None and not terminal):
-        yield lambda: None
-    elif terminal:
-        with tqdm(total=total, initial=n_done, unit="run", smoothing=0.05) as bar:
-            yield bar.update
-    else:
-        yield _Lines(total, n_done).advance
+        return tqdm(disable=True)
+    options = {"total": total, "initial": n_done, "unit": "run", "smoothing": 0.05}
+    if not terminal:
+        options |= {"file": _Lines(), "mininterval": _LINE_SECONDS, "ncols": 0, "miniters": 1}
+    return tqdm(**options)
 
 
 class _Lines:
-    """The progress bar's text as a line now and then, for logs."""
+    """What a progress bar writes over its last state, as lines."""
 
-    def __init__(self, total, n_done):
-        self.total, self.n_before, self.n = total, n_done, n_done
-        self.start = self.last = time.monotonic()
+    def write(self, text):
+        if text.strip():
+            print(text.strip(), file=sys.stderr)
 
-    def advance(self):
-        self.n += 1
-        now = time.monotonic()
-        if self.n == self.total or now - self.last >= _LINE_SECONDS:
-            self.last = now
-            text = tqdm.format_meter(
-                self.n, self.total, now - self.start, unit="run", initial=self.n_before, ncols=0
-            )
-            print(text, file=sys.stderr, flush=True)
+    def flush(self):
+        sys.stderr.flush()
