@@ -7,7 +7,6 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SITE := _build/html/index.html
 
 # One BLAS thread and a fixed hash seed: the same digits on every machine.
 export OMP_NUM_THREADS := 1
@@ -16,7 +15,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install book html test lint unit notebooks kernels browser reproduce bench lock clean
+.PHONY: help install execute book html test lint unit notebooks kernels browser reproduce bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -36,16 +35,24 @@ $(STAMP): requirements.lock pyproject.toml book/pyproject.toml
 	fi
 	@touch $@
 
-book: install  ## execute the notebooks, then build the site
+book: execute html  ## execute the notebooks, then build the site
+
+execute: install  ## execute the notebooks in place
 	$(BIN)/ddr-book execute
-	@$(MAKE) --no-print-directory html
 
 html: install  ## build the site from the executed notebooks
 	$(BIN)/ddr-book pages
-	$(BIN)/jupyter-book build . -n -W --keep-going --quiet
-	@echo "The book is ready: open $(SITE)"
+	$(BIN)/python -m companion.notebook_kit.build
 
 test: lint html notebooks unit  ## everything that CI checks
+
+# With -j nothing may read what another target is still writing.
+ifneq ($(filter book,$(MAKECMDGOALS)),)
+html notebooks unit: execute
+endif
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+unit: html notebooks
+endif
 
 lint: install  ## style
 	$(BIN)/ruff check .

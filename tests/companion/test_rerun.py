@@ -4,8 +4,15 @@ import nbformat
 import pytest
 from companion.cli import main
 from companion.notebook_kit.execute import strip_volatile
-from companion.notebook_kit.rerun_page import find_labels, move_links, same_code
+from companion.notebook_kit.rerun_page import (
+    as_rerun,
+    find_labels,
+    given_as_text,
+    move_links,
+    same_code,
+)
 from companion.pages import runs, status
+from markdown_it import MarkdownIt
 
 TITLE = "# Small\n\nSee {eq}`eq-a`, [data](../book/data.md) and {doc}`../book/notation`."
 MATH = "$$\na = b\n$$ (eq-a)"
@@ -83,8 +90,8 @@ def test_rerun_becomes_a_page(command, repository, capsys):
     assert source.read_bytes() == before
     text = "\n".join(c.source for c in page.cells if c.cell_type == "markdown")
     assert "# Small — run quick" in text
-    assert "{eq}`eq-a-quick`" in text
-    assert "$$ (eq-a-quick)" in text
+    assert "{eq}`eq-a--quick`" in text
+    assert "$$ (eq-a--quick)" in text
     assert "(../data.md)" in text
     assert "{doc}`/book/notation`" in text
     assert "Parameters given: `n = 3`" in text
@@ -154,6 +161,49 @@ def test_labels_of_every_form_are_found(make_notebook):
     )
     notebook = make_notebook(text, ("1", {"metadata": {"mystnb": {"figure": {"name": "fig-e"}}}}))
     assert find_labels(notebook) == {"sec-a", "eq-b", "eq:c", "tab-d", "fig-e"}
+
+
+def test_every_proof_of_a_rerun_has_a_label_of_its_own(make_notebook):
+    proofs = "```{prf:algorithm} One\n:nonumber:\n\na\n```\n\n:::{prf:theorem}\nb\n:::\n"
+    labelled = "```{prf:lemma} Two\n:label: lemma-x\nc\n```\n```{prf:proof}\nd\n```\n"
+    pages = [make_notebook("# T", proofs, labelled) for _ in range(2)]
+    for number, page in enumerate(pages):
+        as_rerun(page, "01_x", f"run{number}", {}, 1.0)
+    found = [find_labels(page) for page in pages]
+    assert found[0] == {"algorithm-1--01_x--run0", "theorem-2--01_x--run0", "lemma-x--run0"}
+    assert not found[0] & found[1]
+
+
+def test_stderr_moves_into_a_folded_note(make_notebook):
+    written = [nbformat.v4.new_output("stream", name="stderr", text="odd ``` <b>\n")]
+    shown = [nbformat.v4.new_output("stream", name="stdout", text="1\n")]
+    page = make_notebook("# T", ("print(1)", {"outputs": written + shown, "execution_count": 4}))
+    as_rerun(page, "01_x", "r", {}, 1.0)
+    assert [o.name for o in page.cells[-1].outputs] == ["stdout"]
+    assert "{dropdown} This run wrote to stderr\n````text\n[cell 4]\nodd ``` <b>\n````" in (
+        page.cells[1].source
+    )
+    assert page.metadata["ddr"]["run"]["stderr"] == [{"cell": 4, "text": "odd ``` <b>\n"}]
+
+
+def test_parameters_are_shown_as_text_whatever_they_hold():
+    hostile = "``<script>``|{ref}`x`\n"
+    text = given_as_text({"a": hostile, "b": 1})
+    assert text == f"``` a = {hostile!r} ```, `b = 1`"
+    assert MarkdownIt().renderInline(text).count("<script>") == 0
+
+
+def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_notebook, capsys):
+    folder = repository / "book" / "runs"
+    folder.mkdir(parents=True)
+    (folder / "truncated.ipynb").write_text('{"cells": [')
+    (folder / "empty.ipynb").write_text("")
+    nbformat.write(make_notebook("# plain"), folder / "plain.ipynb")
+    table = runs.runs_table(repository)
+    complaint = capsys.readouterr().err
+    for name in ("truncated", "empty", "plain"):
+        assert f"{name}.ipynb was not written by `ddr-book run`, left out" in complaint
+        assert name not in table
 
 
 @pytest.mark.parametrize(
