@@ -1,9 +1,17 @@
 """Executing and rerunning notebooks: nothing volatile stays, nothing is lost, code is kept."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
 import nbformat
 import pytest
 from companion.cli import main
-from companion.notebook_kit.execute import strip_volatile
+from companion.notebook_kit.execute import rerun, strip_volatile
+from companion.notebook_kit.files import held, read_record, write_whole
 from companion.notebook_kit.rerun_page import (
     as_rerun,
     find_labels,
@@ -16,6 +24,7 @@ from markdown_it import MarkdownIt
 
 TITLE = "# Small\n\nSee {eq}`eq-a`, [data](../book/data.md) and {doc}`../book/notation`."
 MATH = "$$\na = b\n$$ (eq-a)"
+RUN = "import sys; from companion.cli import main; sys.exit(main())"
 TAGGED = {"metadata": {"tags": ["parameters"]}}
 CELLS = (TITLE, MATH, ("n = 2  # range: 1..5 | how many", TAGGED), ("print(n * 10)", {}))
 
@@ -74,7 +83,8 @@ def test_failed_execution_replaces_nothing(command, repository, make_notebook, c
     assert command("execute") == 1
     assert path.read_bytes() == before
     assert "raised ZeroDivisionError: division by zero" in capsys.readouterr().err
-    failed = nbformat.read(repository / "artifacts" / "failed" / path.name, as_version=4)
+    [copy] = (repository / "artifacts" / "failed").glob("01_small-*.ipynb")
+    failed = nbformat.read(copy, as_version=4)
     assert any(o.output_type == "error" for c in failed.cells for o in c.get("outputs", []))
 
 
@@ -111,6 +121,88 @@ def test_existing_run_is_kept_unless_forced(command, repository, capsys):
     assert path.read_text() == "earlier"
     assert command(*arguments, "--force") == 0
     assert printed(path) == ["20\n"]
+
+
+def test_a_name_under_way_is_refused_and_a_second_run_waits(command, repository, capsys):
+    locks = repository / "_build" / "locks"
+    with held(locks / "01_small-same.lock", "busy"):
+        assert command("run", "01_small", "--name", "same") == 2
+    assert "a run named 'same' of 01_small is under way" in capsys.readouterr().err
+    arguments = [sys.executable, "-c", RUN, "run", "--root", str(repository), "01_small"]
+    with held(locks / "01_small.turn", "busy"):
+        second = subprocess.Popen(
+            [*arguments, "--name", "other"], stderr=subprocess.PIPE, text=True
+        )
+        assert "another run of 01_small is under way; waiting" in second.stderr.readline()
+        assert list((repository / "book" / "runs").iterdir()) == []
+    second.communicate(timeout=60)
+    assert second.returncode == 0
+    assert (repository / "book" / "runs" / "01_small-other.ipynb").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_first(command, repository, capsys):
+    (repository / "book").mkdir()
+    (repository / "book" / "runs").write_text("a file in the way")
+    assert command("run", "01_small", "--name", "x") == 2
+    assert "book/runs cannot be written" in capsys.readouterr().err
+    assert not (repository / "artifacts").exists()
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[1]"])
+def test_a_damaged_record_of_times_is_set_aside(tmp_path, capsys, damaged):
+    path = tmp_path / "times.json"
+    path.write_text(damaged)
+    assert read_record(path) == {}
+    assert "times.json was damaged: it is now times.json.damaged" in capsys.readouterr().err
+    assert (tmp_path / "times.json.damaged").read_text() == damaged
+    assert read_record(path) == {}
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "page"
+    write_whole(path, "old")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        write_whole(path, "new")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("page", "old")]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_notebook, sent):
+    path = repository / "notebooks" / "01_small.ipynb"
+    tell = "import os, time\nprint(os.getpid(), file=open('../pid', 'w'), flush=True)"
+    slow = f"{tell}\ntime.sleep(60)"
+    nbformat.write(make_notebook(*CELLS, (slow, {})), path)
+    before = path.read_bytes()
+    arguments = ["run", "--root", str(repository), "01_small", "--name", "x"]
+    process = subprocess.Popen([sys.executable, "-c", RUN, *arguments], stderr=subprocess.DEVNULL)
+    kernel = _eventually(lambda: (repository / "pid").read_text())
+    process.send_signal(sent)
+    assert process.wait(30) != 0
+    assert _eventually(lambda: not _alive(int(kernel)))
+    assert path.read_bytes() == before
+    assert list((repository / "book" / "runs").iterdir()) == []
+    nbformat.write(make_notebook(*CELLS), path)
+    assert rerun("01_small", {}, "x", repository, progress=False).exists()  # nothing stays locked
+
+
+def _alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _eventually(look, seconds=60):
+    """Return what `look` finds, once it finds something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with suppress(OSError):
+            if found := look():
+                return found
+        time.sleep(0.1)
+    raise AssertionError(f"waited {seconds} s in vain")
 
 
 @pytest.mark.parametrize(

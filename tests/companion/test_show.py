@@ -83,7 +83,7 @@ def test_recomputed_runs_agree_with_the_store(protocol, book, monkeypatch):
     text = recomputed(protocol, 2, ["100"])
     assert text.startswith("6 of 6 accuracies computed again agree within 0")
     assert text.endswith("agree within 5 % in 6 of 6")
-    assert "no stored run" in recomputed(protocol, 0, ["100"])
+    assert "none was asked for" in recomputed(protocol, 0, ["100"])
     assert "no stored run" in recomputed(protocol, 1, ["200"])
     assert "no stored run" in recomputed(changed(protocol, seed=5), 1, ["100"])
 
@@ -134,6 +134,13 @@ def test_numbers_are_printed_by_column_and_counts_as_they_are():
     assert "text-align: left" in text
     with pytest.raises(ValueError, match="align must be 'right' or 'left', got 'top'"):
         show.table(frame, "x", align="top")
+
+
+def test_captions_count_the_runs_that_are_there():
+    rows = pd.DataFrame({"case": ["a", "a", "a", "b"], "seed": [0, 0, 1, 0]})
+    assert show.run_count(rows) == "1 to 2 runs"
+    assert show.run_count(rows[rows["case"] == "a"]) == "2 runs"
+    assert show.run_count(rows[rows["case"] == "b"]) == "1 run"
 
 
 def test_long_table_scrolls_on_request():

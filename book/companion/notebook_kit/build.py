@@ -12,9 +12,9 @@ import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from jupyter_book.cli.main import build as jupyter_book
 
+from companion.notebook_kit.files import held
 from companion.paths import ROOT
 
 SITE = "_build/html"
@@ -26,8 +26,8 @@ def build_site(root=ROOT, arguments=_WITHOUT_A_WARNING):
     """Build the book under `root` and return its folder; the old one stays if that fails."""
     root = Path(root)
     site, fresh = root / SITE, root / FRESH
-    site.parent.mkdir(exist_ok=True)
-    with _alone(root / "_build" / "site.lock"):
+    busy = "Another build is under way; this one waits for it."
+    with held(root / "_build" / "locks" / "site.lock", busy, wait=True):
         shutil.rmtree(fresh, ignore_errors=True)  # of an interrupted build
         output = ["--path-output", str(fresh)]
         with redirect_stdout(io.StringIO()):  # it praises the folder that is moved away below
@@ -38,15 +38,6 @@ def build_site(root=ROOT, arguments=_WITHOUT_A_WARNING):
         put_in_place(made, site)
         shutil.rmtree(fresh)
     return site
-
-
-def _alone(path):
-    lock = FileLock(path)
-    try:
-        return lock.acquire(timeout=0)
-    except Timeout:
-        print("Another build is under way; this one waits for it.", file=sys.stderr)
-        return lock.acquire()
 
 
 def put_in_place(made, site):
