@@ -170,7 +170,7 @@ def run_count(rows):
     """Say how many runs a case of these rows has: what a caption tells must be what is there."""
     counts = rows.groupby("case")["seed"].nunique()
     low, high = counts.min(), counts.max()
-    return f"{high} run{'s' * (high > 1)}" if low == high else f"{low} to {high} runs"
+    return f"{high} run{'' if high == 1 else 's'}" if low == high else f"{low} to {high} runs"
 
 
 def versions():
