@@ -10,7 +10,7 @@ def drop_listeners(app):
     """Take away what would add scripts and settings to pages."""
     for event, listeners in app.events.listeners.items():
         app.events.listeners[event] = [
-            listener for listener in listeners if listener.handler.__name__ not in _UNWANTED
+            each for each in listeners if getattr(each.handler, "__name__", "") not in _UNWANTED
         ]
 
 

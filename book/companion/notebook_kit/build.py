@@ -66,8 +66,9 @@ def main():
     try:
         site = build_site()
     except (SystemExit, RuntimeError, OSError) as error:
-        why = error or type(error).__name__
-        sys.exit(f"The site was not built, and {SITE} is as it was ({why}).")
+        if isinstance(error, OSError):
+            print(error, file=sys.stderr)  # Jupyter Book has told the others
+        sys.exit(f"The site was not built; {SITE} is as it was.")
     print(f"The book is ready: open {os.path.relpath(site / 'index.html')}")
 
 
