@@ -6,8 +6,6 @@ SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
-SITE := _build/html/index.html
 
 # One BLAS thread and a fixed hash seed: the same digits on every machine.
 export OMP_NUM_THREADS := 1
@@ -16,40 +14,37 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install book html test lint unit notebooks kernels browser reproduce bench lock clean
+.PHONY: help install execute book html test lint unit notebooks kernels browser reproduce verify audit bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-install: $(STAMP)  ## make .venv and install the locked requirements
+install:  ## make .venv and install the locked requirements (PYTHON=python3.12 for another Python)
+	@.ci/environment $(PYTHON) $(VENV) $(if $(filter file,$(origin PYTHON)),,asked)
 
-$(STAMP): requirements.lock pyproject.toml book/pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv \
-	  || echo "uv could not be installed; using pip, which is slower"
-	@if [ -x $(BIN)/uv ]; then \
-	  $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements.lock \
-	  && $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e . -e book ; \
-	else \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock \
-	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e . -e book ; \
-	fi
-	@touch $@
+book: execute html  ## execute the notebooks, then build the site
 
-book: install  ## execute the notebooks, then build the site
+execute: install  ## execute the notebooks in place
 	$(BIN)/ddr-book execute
-	@$(MAKE) --no-print-directory html
 
 html: install  ## build the site from the executed notebooks
 	$(BIN)/ddr-book pages
-	$(BIN)/jupyter-book build . -n -W --keep-going --quiet
-	@echo "The book is ready: open $(SITE)"
+	$(BIN)/python -m companion.notebook_kit.build
 
 test: lint html notebooks unit  ## everything that CI checks
 
-lint: install  ## style
+# With -j nothing may read what another target is still writing.
+ifneq ($(filter book,$(MAKECMDGOALS)),)
+html notebooks unit: execute
+endif
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+unit: html notebooks
+endif
+
+lint: install  ## style, and the layers of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
 unit: install  ## unit tests, doctests and the built site in Chromium, with coverage of ddr
 	$(PYTEST) -q -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-fail-under=95
@@ -80,12 +75,25 @@ browser: install  ## only the built site in Chromium
 reproduce: install  ## compute every experiment again, or the rest of it (ARGS=--fresh: all)
 	$(BIN)/ddr-book reproduce $(ARGS)
 
+verify: install  ## compute one run of everything that is published again
+	$(BIN)/ddr-book verify --all
+
+audit: install  ## known vulnerabilities of the locked versions (needs network)
+	$(PYTHON) -m venv _build/audit
+	_build/audit/bin/python -m pip install --quiet --require-hashes -r .ci/audit.txt
+	_build/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock
+
 bench: install  ## time and accuracy beside other packages
 	$(BIN)/python -m benchmarks
 
-lock: install  ## resolve requirements.txt anew into requirements.lock
-	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --python-version 3.11 \
-	  --upgrade requirements.txt -o requirements.lock
+# Keeps the versions that are locked; `make lock ARGS=--upgrade` takes the newest.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --generate-hashes \
+  --python-version 3.11 $(ARGS)
+lock: install  ## resolve requirements.txt into requirements.lock, with hashes
+	$(COMPILE) requirements.txt -o requirements.lock
+	$(COMPILE) requirements.txt binder/requirements.in -c requirements.lock -o binder/requirements.txt
+	echo "uv>=0.5,<1" | $(COMPILE) - -o requirements-uv.txt
+	echo "pip-audit>=2.7,<3" | $(COMPILE) - -o .ci/audit.txt
 
 clean:  ## remove what was built, and the environment
 	rm -rf _build artifacts book/_generated .pytest_cache .ruff_cache .hypothesis .coverage $(VENV)

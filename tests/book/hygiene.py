@@ -2,7 +2,7 @@
 
 import re
 
-from companion.notebook_kit.numbers import Tolerance
+from companion.notebook_kit.nbval_numbers import Tolerance
 from companion.notebook_kit.parameters import parse_parameters
 
 MAX_LINES = 15
@@ -108,6 +108,7 @@ def figures_described(notebook):
 def tolerances(notebook):
     for i, cell in _code(notebook):
         try:
-            Tolerance.from_metadata(cell.metadata)
+            if tolerance := Tolerance.from_metadata(cell.metadata):
+                tolerance.refuse_absurd(cell.outputs)
         except ValueError as error:
             yield f"cell {i}: {error}"

@@ -1,11 +1,12 @@
 """The notebooks are clean, their comparison catches what it should, and reruns keep their code."""
 
+import base64
 import shutil
 
 import nbformat
 import pytest
 from companion.notebook_kit.execute import RUNS, list_notebooks
-from companion.notebook_kit.numbers import Tolerance, differences
+from companion.notebook_kit.nbval_numbers import Tolerance, differences
 from companion.notebook_kit.rerun_page import same_code
 from hygiene import offences
 
@@ -144,6 +145,9 @@ def test_relative_tolerance_scales_with_the_stored_number():
         {"abs": -1, "reason": "x"},
         {"abs": True, "reason": "x"},
         {"absolute": 1, "reason": "x"},
+        {"abs": float("inf"), "reason": "x"},
+        {"rel": float("nan"), "reason": "x"},
+        {"rel": 0.5, "reason": "x"},
     ],
 )
 def test_malformed_tolerance_is_refused(bad):
@@ -164,10 +168,9 @@ def shown(kind, content, plain):
 
 
 HTML_CODE = "from IPython.display import HTML\nHTML('<td>0.5003</td>')"
-PNG_CODE = (
-    "from IPython.display import Image\n"
-    "Image(data=b'\\x89PNG\\r\\n\\x1a\\n' + bytes(20), format='png')"
-)
+PNG_HEAD = b"\x89PNG\r\n\x1a\n" + bytes(8) + (300).to_bytes(4, "big") + (200).to_bytes(4, "big")
+PNG_CODE = f"from IPython.display import Image\nImage(data={PNG_HEAD + b'new'!r}, format='png')"
+IMAGE = "<IPython.core.display.Image object>"
 NEVER_RUN = {"execution_count": None}
 # what happens: code, stored outputs, metadata, other stored fields, what the failure must say
 CELLS = {
@@ -208,10 +211,24 @@ CELLS = {
     ),
     "another picture": (
         PNG_CODE,
-        shown("image/png", "AAAA", "<IPython.core.display.Image object>"),
+        shown("image/png", base64.b64encode(PNG_HEAD).decode(), IMAGE),
         {},
         {},
-        None,
+        None,  # pixels are not compared
+    ),
+    "a picture of another size": (
+        PNG_CODE,
+        shown("image/png", base64.b64encode(bytes(24)).decode(), IMAGE),
+        {},
+        {},
+        "picture 1: 300 x 200 pixels, stored 0 x 0",
+    ),
+    "absurd tolerance": (
+        "print('MI 0.9')",
+        printed("MI 0.1\n"),
+        {"ddr": {"tolerance": {"abs": 1e9, "reason": "none"}}},
+        {},
+        "tolerance needs abs of at most 0.5 of the largest number stored, 0.1; got 1e+09",
     ),
 }
 

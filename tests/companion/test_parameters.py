@@ -85,6 +85,25 @@ def test_choices_can_be_those_of_the_list_or_of_an_earlier_parameter():
         check_values([cases, one], {"one": "d"})
 
 
+def test_a_value_within_another_parameter_follows_what_that_one_is_in_this_run():
+    cell = (
+        'cases = ["a", "b"]  # choices: these | all\ngaps = ["b"]  # choices: within cases | some'
+    )
+    parameters = parse_parameters(cell)
+    assert check_values(parameters, {"gaps": "a"}) == {"gaps": ["a"]}
+    assert check_values(parameters, {"cases": "a"}) == {"cases": ["a"]}  # narrows the default
+    expected = "gaps must lie within cases, which is b in this run; got 'a'"
+    with pytest.raises(ValueError, match=expected):
+        check_values(parameters, {"cases": "b", "gaps": "b,a"})
+
+
+@pytest.mark.parametrize("path", list_notebooks(), ids=lambda path: path.stem)
+def test_every_number_of_a_published_notebook_has_both_ends(path):
+    """An open end lets somebody ask for what no machine can bear."""
+    numbers = [p for p in read_parameters(path) if type(p.default) in (int, float, list)]
+    assert [p.name for p in numbers if not p.choices and None in (p.low, p.high)] == []
+
+
 def test_strings_are_read_as_the_declared_type():
     given = {"n_runs": "5", "share": "1", "method": "kliep", "sizes": "[50, 70]", "verbose": "TRUE"}
     expected = {"n_runs": 5, "share": 1.0, "method": "kliep", "sizes": [50, 70], "verbose": True}
@@ -105,6 +124,7 @@ def test_strings_are_read_as_the_declared_type():
         ({"sizes": "100,5"}, ValueError, "sizes must lie in 10.., got 5"),
         ({"sizes": ""}, TypeError, "sizes must be a non-empty list of int, got []"),
         ({"sizes": 100}, TypeError, "sizes must be a non-empty list of int, got 100"),
+        ({"sizes": "100,200,100"}, ValueError, "sizes must not have 100 twice"),
         ({"verbose": "yes"}, TypeError, "verbose must be a bool, got 'yes'"),
     ],
 )
@@ -137,6 +157,14 @@ def test_text_of_papermill_gets_its_type():
     validate_here("03_biased_sampling", scope)
     assert scope["cases"] == ["Diabete", "USPS5v6"]
     assert type(scope["strength"]) is float
+
+
+def test_cases_that_a_notebook_cannot_serve_are_refused():
+    parameters = read_parameters(find_notebook("03_biased_sampling"))
+    with pytest.raises(ValueError, match="cases must not have 'Ionosphere' twice"):
+        check_values(parameters, {"cases": "Ionosphere,Ionosphere"})
+    with pytest.raises(ValueError, match="gap_cases must lie within cases, which is Diabete"):
+        check_values(parameters, {"cases": "Diabete", "gap_cases": "Ionosphere"})
 
 
 def test_misspelt_name_of_papermill_is_noticed():

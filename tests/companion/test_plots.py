@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from companion.figures import synthetic as plots
 from companion.notebook_kit import display as show
-from companion.notebook_kit.slider import slider
+from companion.notebook_kit.display import slider
 from matplotlib.collections import PathCollection
 from matplotlib.contour import ContourSet
 from PIL import Image

@@ -1,14 +1,30 @@
 """Executing and rerunning notebooks: nothing volatile stays, nothing is lost, code is kept."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
 import nbformat
 import pytest
 from companion.cli import main
-from companion.notebook_kit.execute import strip_volatile
-from companion.notebook_kit.rerun_page import find_labels, move_links, same_code
+from companion.notebook_kit.execute import rerun, strip_volatile
+from companion.notebook_kit.files import held, read_record, write_whole
+from companion.notebook_kit.rerun_page import (
+    as_rerun,
+    find_labels,
+    given_as_text,
+    move_links,
+    same_code,
+)
 from companion.pages import runs, status
+from markdown_it import MarkdownIt
 
 TITLE = "# Small\n\nSee {eq}`eq-a`, [data](../book/data.md) and {doc}`../book/notation`."
 MATH = "$$\na = b\n$$ (eq-a)"
+RUN = "import sys; from companion.cli import main; sys.exit(main())"
 TAGGED = {"metadata": {"tags": ["parameters"]}}
 CELLS = (TITLE, MATH, ("n = 2  # range: 1..5 | how many", TAGGED), ("print(n * 10)", {}))
 
@@ -67,7 +83,8 @@ def test_failed_execution_replaces_nothing(command, repository, make_notebook, c
     assert command("execute") == 1
     assert path.read_bytes() == before
     assert "raised ZeroDivisionError: division by zero" in capsys.readouterr().err
-    failed = nbformat.read(repository / "artifacts" / "failed" / path.name, as_version=4)
+    [copy] = (repository / "artifacts" / "failed").glob("01_small-*.ipynb")
+    failed = nbformat.read(copy, as_version=4)
     assert any(o.output_type == "error" for c in failed.cells for o in c.get("outputs", []))
 
 
@@ -83,8 +100,8 @@ def test_rerun_becomes_a_page(command, repository, capsys):
     assert source.read_bytes() == before
     text = "\n".join(c.source for c in page.cells if c.cell_type == "markdown")
     assert "# Small — run quick" in text
-    assert "{eq}`eq-a-quick`" in text
-    assert "$$ (eq-a-quick)" in text
+    assert "{eq}`eq-a--quick`" in text
+    assert "$$ (eq-a--quick)" in text
     assert "(../data.md)" in text
     assert "{doc}`/book/notation`" in text
     assert "Parameters given: `n = 3`" in text
@@ -104,6 +121,88 @@ def test_existing_run_is_kept_unless_forced(command, repository, capsys):
     assert path.read_text() == "earlier"
     assert command(*arguments, "--force") == 0
     assert printed(path) == ["20\n"]
+
+
+def test_a_name_under_way_is_refused_and_a_second_run_waits(command, repository, capsys):
+    locks = repository / "_build" / "locks"
+    with held(locks / "01_small-same.lock", "busy"):
+        assert command("run", "01_small", "--name", "same") == 2
+    assert "a run named 'same' of 01_small is under way" in capsys.readouterr().err
+    arguments = [sys.executable, "-c", RUN, "run", "--root", str(repository), "01_small"]
+    with held(locks / "01_small.turn", "busy"):
+        second = subprocess.Popen(
+            [*arguments, "--name", "other"], stderr=subprocess.PIPE, text=True
+        )
+        assert "another run of 01_small is under way; waiting" in second.stderr.readline()
+        assert list((repository / "book" / "runs").iterdir()) == []
+    second.communicate(timeout=60)
+    assert second.returncode == 0
+    assert (repository / "book" / "runs" / "01_small-other.ipynb").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_first(command, repository, capsys):
+    (repository / "book").mkdir()
+    (repository / "book" / "runs").write_text("a file in the way")
+    assert command("run", "01_small", "--name", "x") == 2
+    assert "book/runs cannot be written" in capsys.readouterr().err
+    assert not (repository / "artifacts").exists()
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[1]"])
+def test_a_damaged_record_of_times_is_set_aside(tmp_path, capsys, damaged):
+    path = tmp_path / "times.json"
+    path.write_text(damaged)
+    assert read_record(path) == {}
+    assert "times.json was damaged: it is now times.json.damaged" in capsys.readouterr().err
+    assert (tmp_path / "times.json.damaged").read_text() == damaged
+    assert read_record(path) == {}
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "page"
+    write_whole(path, "old")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        write_whole(path, "new")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("page", "old")]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_notebook, sent):
+    path = repository / "notebooks" / "01_small.ipynb"
+    tell = "import os, time\nprint(os.getpid(), file=open('../pid', 'w'), flush=True)"
+    slow = f"{tell}\ntime.sleep(60)"
+    nbformat.write(make_notebook(*CELLS, (slow, {})), path)
+    before = path.read_bytes()
+    arguments = ["run", "--root", str(repository), "01_small", "--name", "x"]
+    process = subprocess.Popen([sys.executable, "-c", RUN, *arguments], stderr=subprocess.DEVNULL)
+    kernel = _eventually(lambda: (repository / "pid").read_text())
+    process.send_signal(sent)
+    assert process.wait(30) != 0
+    assert _eventually(lambda: not _alive(int(kernel)))
+    assert path.read_bytes() == before
+    assert list((repository / "book" / "runs").iterdir()) == []
+    nbformat.write(make_notebook(*CELLS), path)
+    assert rerun("01_small", {}, "x", repository, progress=False).exists()  # nothing stays locked
+
+
+def _alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _eventually(look, seconds=60):
+    """Return what `look` finds, once it finds something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with suppress(OSError):
+            if found := look():
+                return found
+        time.sleep(0.1)
+    raise AssertionError(f"waited {seconds} s in vain")
 
 
 @pytest.mark.parametrize(
@@ -154,6 +253,49 @@ def test_labels_of_every_form_are_found(make_notebook):
     )
     notebook = make_notebook(text, ("1", {"metadata": {"mystnb": {"figure": {"name": "fig-e"}}}}))
     assert find_labels(notebook) == {"sec-a", "eq-b", "eq:c", "tab-d", "fig-e"}
+
+
+def test_every_proof_of_a_rerun_has_a_label_of_its_own(make_notebook):
+    proofs = "```{prf:algorithm} One\n:nonumber:\n\na\n```\n\n:::{prf:theorem}\nb\n:::\n"
+    labelled = "```{prf:lemma} Two\n:label: lemma-x\nc\n```\n```{prf:proof}\nd\n```\n"
+    pages = [make_notebook("# T", proofs, labelled) for _ in range(2)]
+    for number, page in enumerate(pages):
+        as_rerun(page, "01_x", f"run{number}", {}, 1.0)
+    found = [find_labels(page) for page in pages]
+    assert found[0] == {"algorithm-1--01_x--run0", "theorem-2--01_x--run0", "lemma-x--run0"}
+    assert not found[0] & found[1]
+
+
+def test_stderr_moves_into_a_folded_note(make_notebook):
+    written = [nbformat.v4.new_output("stream", name="stderr", text="odd ``` <b>\n")]
+    shown = [nbformat.v4.new_output("stream", name="stdout", text="1\n")]
+    page = make_notebook("# T", ("print(1)", {"outputs": written + shown, "execution_count": 4}))
+    as_rerun(page, "01_x", "r", {}, 1.0)
+    assert [o.name for o in page.cells[-1].outputs] == ["stdout"]
+    assert "{dropdown} This run wrote to stderr\n````text\n[cell 4]\nodd ``` <b>\n````" in (
+        page.cells[1].source
+    )
+    assert page.metadata["ddr"]["run"]["stderr"] == [{"cell": 4, "text": "odd ``` <b>\n"}]
+
+
+def test_parameters_are_shown_as_text_whatever_they_hold():
+    hostile = "``<script>``|{ref}`x`\n"
+    text = given_as_text({"a": hostile, "b": 1})
+    assert text == f"``` a = {hostile!r} ```, `b = 1`"
+    assert MarkdownIt().renderInline(text).count("<script>") == 0
+
+
+def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_notebook, capsys):
+    folder = repository / "book" / "runs"
+    folder.mkdir(parents=True)
+    (folder / "truncated.ipynb").write_text('{"cells": [')
+    (folder / "empty.ipynb").write_text("")
+    nbformat.write(make_notebook("# plain"), folder / "plain.ipynb")
+    table = runs.runs_table(repository)
+    complaint = capsys.readouterr().err
+    for name in ("truncated", "empty", "plain"):
+        assert f"{name}.ipynb was not written by `ddr-book run`, left out" in complaint
+        assert name not in table
 
 
 @pytest.mark.parametrize(

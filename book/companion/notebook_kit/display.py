@@ -4,7 +4,9 @@ Each function returns an object that Jupyter shows as the last value of a cell. 
 changes from run to run as long as the numbers do not.
 """
 
+import base64
 import io
+import json
 import platform
 from html import escape
 from importlib.metadata import version
@@ -18,14 +20,33 @@ from companion.evidence.deviations import deviations
 from companion.evidence.tables import html
 from companion.runs.results import published_results
 
-__all__ = ["claims_table", "deviations_table", "picture", "png", "table", "versions"]
-
 # The book's own rule for tables aligns numbers; prose reads better from the left.
 _LEFT = (
     "<style>div.ddr-left table.dataframe th, div.ddr-left table.dataframe td, "
     "div.cell_output div.ddr-left table.dataframe th, "
     "div.cell_output div.ddr-left table.dataframe td {text-align: left}</style>\n"
 )
+_SLIDER = """<div id="{name}" style="max-width: {width}px">
+<label for="{name}-range">{label}</label>
+<input id="{name}-range" type="range" min="0" max="{last}" step="1" value="{start}" \
+aria-valuetext="{value}" style="width: 100%">
+<p><output id="{name}-text" for="{name}-range" aria-live="polite">{value}</output></p>
+<img id="{name}-image" src="{image}" alt="{alt}" style="width: 100%">
+<script>
+(() => {{
+  const frames = {frames};
+  const find = (part) => document.getElementById("{name}-" + part);
+  find("range").addEventListener("input", (event) => {{
+    const frame = frames[event.target.value];
+    find("image").src = frame.image;
+    find("image").alt = frame.alt;
+    find("text").textContent = frame.text;
+    event.target.setAttribute("aria-valuetext", frame.text);
+  }});
+}})();
+</script>
+</div>
+"""
 _PACKAGES = ("ddr-companion", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
@@ -45,6 +66,34 @@ def png(figure, dpi=150, colors=None):
 def picture(figure, dpi=150):
     """Show a figure, whatever backend matplotlib is set to."""
     return Image(data=png(figure, dpi), format="png")
+
+
+def slider(pictures, texts, alts, *, name, label, start=0, width=760):
+    """A slider over pictures as HTML: no library, no request, works from a local file."""
+    if not len(pictures) == len(texts) == len(alts) > 0:
+        raise ValueError(
+            "pictures, texts and alts must have the same positive length, "
+            f"got {len(pictures)}, {len(texts)} and {len(alts)}"
+        )
+    if not 0 <= start < len(pictures):
+        raise ValueError(f"start must lie in 0..{len(pictures) - 1}, got {start}")
+    images = ["data:image/png;base64," + base64.b64encode(p).decode() for p in pictures]
+    frames = [
+        {"image": image, "text": text, "alt": alt}
+        for image, text, alt in zip(images, texts, alts, strict=True)
+    ]
+    return _SLIDER.format(
+        name=escape(name),
+        label=escape(label),
+        width=width,
+        last=len(pictures) - 1,
+        start=start,
+        value=escape(texts[start]),
+        image=images[start],
+        alt=escape(alts[start]),
+        # "</" would end the script element early.
+        frames=json.dumps(frames).replace("</", "<\\/"),
+    )
 
 
 def table(frame, caption, formats=".4f", align="right", height=None):
@@ -118,6 +167,13 @@ def deviations_table(ids):
         raise ValueError(f"ids must name deviations, got {unknown}")
     rows = [{"Nr.": i, "Choice": entries[i]["title"], "Here": entries[i]["ours"]} for i in ids]
     return table(pd.DataFrame(rows), "Open choices met on this page", align="left")
+
+
+def run_count(rows):
+    """Say how many runs a case of these rows has: what a caption tells must be what is there."""
+    counts = rows.groupby("case")["seed"].nunique()
+    low, high = counts.min(), counts.max()
+    return f"{high} run{'' if high == 1 else 's'}" if low == high else f"{low} to {high} runs"
 
 
 def versions():

@@ -12,14 +12,22 @@ from pathlib import Path
 
 import nbformat
 
-from companion.notebook_kit.parameters import check_values, parse_parameters
+from companion.notebook_kit.files import held, read_record, refuse_unwritable, write_whole
+from companion.notebook_kit.parameters import (
+    check_values,
+    find_notebook,
+    list_notebooks,
+    read_parameters,
+)
 from companion.notebook_kit.rerun_page import as_rerun
 from companion.paths import ROOT
 
-NOTEBOOKS = "notebooks"
+__all__ = ["execute", "find_notebook", "list_notebooks", "read_parameters", "rerun"]
+
 RUNS = "book/runs"
 TIMES = "_build/notebook_times.json"
 FAILED = "artifacts/failed"
+LOCKS = "_build/locks"
 
 _RUN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 # Threads for matrices as small as these wait for each other longer than they work.
@@ -27,40 +35,16 @@ _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 _VOLATILE_CELL_METADATA = ("papermill", "execution", "ExecuteTime")
 
 
-def find_notebook(name, root=ROOT):
-    """Find a published notebook by its name."""
-    wanted = Path(name).name.removesuffix(".ipynb")
-    published = {path.stem: path for path in list_notebooks(root)}
-    if wanted not in published:
-        known = ", ".join(published) or "none yet"
-        raise ValueError(f"notebook must be one of {known}; got {name!r}")
-    return published[wanted]
-
-
-def list_notebooks(root=ROOT):
-    """List the published notebooks in reading order."""
-    return sorted((Path(root) / NOTEBOOKS).glob("*.ipynb"))
-
-
-def read_parameters(path):
-    """Read what a notebook declares in the cell tagged ``parameters``."""
-    notebook = nbformat.read(path, as_version=4)
-    tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
-    if len(tagged) != 1:
-        name = Path(path).name
-        raise ValueError(f"{name} must have one cell tagged parameters, got {len(tagged)}")
-    return parse_parameters(tagged[0].source)
-
-
 def execute(path, root=ROOT, progress=True):
     """Execute a published notebook and replace it only if every cell succeeded."""
     path = Path(path)
-    before = path.read_text(encoding="utf-8")
-    executed, seconds = _papermill(path, {}, root, progress)
-    source = nbformat.reads(before, as_version=4)
-    _write(strip_volatile(executed, source), path)
-    _record_time(path.stem, seconds, root)
-    return path.read_text(encoding="utf-8") != before
+    refuse_unwritable(path.parent)
+    with _turn(path.stem, root):
+        before = path.read_text(encoding="utf-8")
+        executed, seconds = _papermill(path, {}, root, progress)
+        _write(strip_volatile(executed, nbformat.reads(before, as_version=4)), path)
+        _record_time(path.stem, seconds, root)
+        return path.read_text(encoding="utf-8") != before
 
 
 def rerun(name, given, run_name, root=ROOT, force=False, progress=True):
@@ -72,20 +56,31 @@ def rerun(name, given, run_name, root=ROOT, force=False, progress=True):
             f"name must be 1 to 40 lower-case letters, digits, - or _, got {run_name!r}"
         )
     target = Path(root) / RUNS / f"{path.stem}-{run_name}.ipynb"
-    if target.exists() and not force:
-        raise FileExistsError(f"{target.relative_to(root)} exists; choose another name or --force")
-    executed, seconds = _papermill(path, values, root, progress)
-    source = nbformat.read(path, as_version=4)
-    run = as_rerun(strip_volatile(executed, source), path.stem, run_name, values, seconds)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _write(run, target)
+    taken = f"a run named {run_name!r} of {path.stem} is under way; choose another name or wait"
+    with held(Path(root) / LOCKS / f"{target.stem}.lock", taken):
+        if target.exists() and not force:
+            shown = target.relative_to(root)
+            raise FileExistsError(f"{shown} exists; choose another name or --force")
+        refuse_unwritable(target.parent)
+        with _turn(path.stem, root):
+            executed, seconds = _papermill(path, values, root, progress)
+        source = nbformat.read(path, as_version=4)
+        run = as_rerun(strip_volatile(executed, source), path.stem, run_name, values, seconds)
+        _write(run, target)
     return target
+
+
+def _turn(stem, root):
+    """Wait while another process executes the same notebook: they would share a store of runs."""
+    waiting = f"another run of {stem} is under way; waiting for its end"
+    return held(Path(root) / LOCKS / f"{stem}.turn", waiting, wait=True)
 
 
 def _papermill(path, values, root, progress):
     import papermill
 
-    scratch = Path(root) / FAILED / path.name
+    unique = f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.ipynb"
+    scratch = Path(root) / FAILED / unique
     scratch.parent.mkdir(parents=True, exist_ok=True)
     for variable in _ONE_THREAD:  # for the kernel, which starts as a process of its own
         os.environ.setdefault(variable, "1")
@@ -140,18 +135,12 @@ def _joined_streams(outputs):
 
 
 def _write(notebook, path):
-    """Write beside the target, then move over it: a crash leaves the old file whole."""
-    scratch = path.with_name(f".{path.name}.part")
     text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
     nbformat.validate(nbformat.reads(text, as_version=4))
-    scratch.write_text(text + "\n", encoding="utf-8")
-    os.replace(scratch, path)
+    write_whole(path, text + "\n")
 
 
 def _record_time(stem, seconds, root):
     """Keep the duration for the status page, out of git because it differs each time."""
-    record = Path(root) / TIMES
-    times = json.loads(record.read_text()) if record.exists() else {}
-    times[stem] = round(seconds, 1)
-    record.parent.mkdir(parents=True, exist_ok=True)
-    record.write_text(json.dumps(times, indent=1, sort_keys=True))
+    times = read_record(Path(root) / TIMES) | {stem: round(seconds, 1)}
+    write_whole(Path(root) / TIMES, json.dumps(times, indent=1, sort_keys=True))

@@ -15,6 +15,9 @@ what an earlier parameter allows::
     cases = ["Diabete", "Ionosphere",
              "Australian"]  # paper: all | choices: these | datasets
     case_shown = "Diabete"  # choices: as cases | dataset of the figure
+
+``choices: within cases`` asks besides that a value other than the default lies in what `cases` is
+in this run. No value of a list may stand in it twice.
 """
 
 import ast
@@ -23,8 +26,13 @@ import io
 import tokenize
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
+from pathlib import Path
 from textwrap import wrap
+
+import nbformat
+from tabulate import tabulate
+
+from companion.paths import ROOT
 
 _SCALARS = (bool, int, float, str)
 _FIELDS = ("paper", "range", "choices")
@@ -42,6 +50,7 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    within: str = ""  # another parameter, whose value this one's must lie in
 
     @property
     def type_name(self):
@@ -64,7 +73,11 @@ class Parameter:
         if isinstance(self.default, list):
             if not isinstance(value, list) or not value:
                 raise TypeError(f"{self.name} must be a non-empty {self.type_name}, got {value!r}")
-            return [self._check_scalar(element, type(self.default[0])) for element in value]
+            value = [self._check_scalar(element, type(self.default[0])) for element in value]
+            twice = [element for element in value if value.count(element) > 1]
+            if twice:
+                raise ValueError(f"{self.name} must not have {twice[0]!r} twice, got {value!r}")
+            return value
         return self._check_scalar(value, type(self.default))
 
     def _check_scalar(self, value, expected):
@@ -138,8 +151,9 @@ def _declare(name, literal, comment, earlier):
         raise ValueError(f"{name}: the last field of the comment must say what it means")
     fields = _read_fields(name, labelled)
     low, high = _read_range(name, fields.get("range"))
-    choices = _read_choices(name, fields.get("choices"), literal, earlier)
-    parameter = Parameter(name, literal, meaning, fields.get("paper", ""), low, high, choices)
+    choices, within = _read_choices(name, fields.get("choices"), literal, earlier)
+    paper = fields.get("paper", "")
+    parameter = Parameter(name, literal, meaning, paper, low, high, choices, within)
     parameter.check(literal)  # a default outside its own range is a mistake of the notebook
     return parameter
 
@@ -179,18 +193,18 @@ def _read_range(name, text):
 
 def _read_choices(name, text, literal, earlier):
     if text is None:
-        return ()
+        return (), ""
     if text == "these":
         if not isinstance(literal, list):
             raise ValueError(f"{name}: 'choices: these' needs a list, got {literal!r}")
-        return tuple(str(element) for element in literal)
-    if text.startswith("as "):
+        return tuple(str(element) for element in literal), ""
+    how, _, other = text.partition(" ")
+    if how in ("as", "within"):
         known = {parameter.name: parameter.choices for parameter in earlier}
-        other = text.removeprefix("as ").strip()
         if not known.get(other):
             raise ValueError(f"{name}: no earlier parameter {other!r} has choices")
-        return known[other]
-    return tuple(choice.strip() for choice in text.split(","))
+        return known[other], other if how == "within" else ""
+    return tuple(choice.strip() for choice in text.split(",")), ""
 
 
 def _refuse_duplicates(names):
@@ -210,7 +224,22 @@ def check_values(parameters: Iterable[Parameter], given: Mapping[str, object]):
         if isinstance(value, str):
             value = read_value(parameter, value)
         values[name] = parameter.check(value)
+    for parameter in by_name.values():
+        _refuse_outside(parameter, values, by_name)
     return values
+
+
+def _refuse_outside(parameter, values, by_name):
+    value = values.get(parameter.name, parameter.default)
+    if not parameter.within or value == parameter.default:
+        return  # the notebook takes of its own default what the run has
+    allowed = values.get(parameter.within, by_name[parameter.within].default)
+    for element in value if isinstance(value, list) else [value]:
+        if element not in allowed:
+            raise ValueError(
+                f"{parameter.name} must lie within {parameter.within}, which is "
+                f"{', '.join(allowed)} in this run; got {element!r}"
+            )
 
 
 def _unknown(name, by_name):
@@ -221,11 +250,6 @@ def _unknown(name, by_name):
 
 def validate_here(name, scope):
     """Check the parameters of a running notebook, which papermill alone does not do."""
-    from companion.notebook_kit.execute import (  # it imports this module
-        find_notebook,
-        read_parameters,
-    )
-
     declared = read_parameters(find_notebook(name))
     given = {parameter.name: scope[parameter.name] for parameter in declared}
     scope.update(check_values(declared, dict.fromkeys(_injected(scope)) | given))
@@ -266,18 +290,35 @@ def _read_scalar(parameter, text, expected):
 
 def format_card(parameters):
     """Lay the declarations out as a plain-text table."""
-    rows = [("name", "type", "default", "paper", "allowed", "meaning")]
-    rows += [
+    heads = ("name", "type", "default", "paper", "allowed", "meaning")
+    rows = [
         (p.name, p.type_name, repr(p.default), p.paper or "-", p.allowed or "any", p.meaning)
         for p in parameters
     ]
-    wrapped = [[wrap(cell, _CARD_COLUMN) for cell in row] for row in rows]
-    widths = [
-        max(len(line) for cell in column for line in cell) for column in zip(*wrapped, strict=True)
-    ]
-    lines = []
-    for row in wrapped:
-        for parts in zip_longest(*row, fillvalue=""):
-            cells = (part.ljust(width) for part, width in zip(parts, widths, strict=True))
-            lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    folded = [["\n".join(wrap(cell, _CARD_COLUMN)) for cell in row] for row in rows]
+    return tabulate(folded, heads, tablefmt="plain", disable_numparse=True)
+
+
+def find_notebook(name, root=ROOT):
+    """Find a published notebook by its name."""
+    wanted = Path(name).name.removesuffix(".ipynb")
+    published = {path.stem: path for path in list_notebooks(root)}
+    if wanted not in published:
+        known = ", ".join(published) or "none yet"
+        raise ValueError(f"notebook must be one of {known}; got {name!r}")
+    return published[wanted]
+
+
+def list_notebooks(root=ROOT):
+    """List the published notebooks in reading order."""
+    return sorted((Path(root) / "notebooks").glob("*.ipynb"))
+
+
+def read_parameters(path):
+    """Read what a notebook declares in the cell tagged ``parameters``."""
+    notebook = nbformat.read(path, as_version=4)
+    tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    if len(tagged) != 1:
+        name = Path(path).name
+        raise ValueError(f"{name} must have one cell tagged parameters, got {len(tagged)}")
+    return parse_parameters(tagged[0].source)

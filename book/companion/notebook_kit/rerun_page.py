@@ -1,45 +1,50 @@
 """Turn an executed notebook into the page of a rerun: its own title, labels and links.
 
-The code stays what it was. Only the prose changes, because a book cannot hold the same label twice
-and because the copy lies in another folder than its source.
+The code stays what it was. The prose changes, because a book cannot hold the same label twice and
+because the copy lies in another folder than its source; what the kernel wrote to stderr moves into
+a folded note, because in a published notebook it fails the build.
 """
 
 import os
 import re
+from pathlib import Path
 
 import nbformat
 
 _LABELS = (
     re.compile(r"^\(([\w:.-]+)\)=", re.MULTILINE),  # (label)= before a heading
     re.compile(r"^:(?:label|name):\s*([\w:.-]+)", re.MULTILINE),  # directive options
+    re.compile(r"^---\n(?:.*\n)*?(?:label|name):\s*([\w:.-]+)", re.MULTILINE),  # the same as YAML
     re.compile(r"\$\$\s*\(([\w:.-]+)\)"),  # $$ .. $$ (label)
+    re.compile(r"\{#([\w:.-]+)[ }]"),  # {#label} before a block or after a span
     re.compile(r"\\label\{([\w:.-]+)\}"),
 )
+# A proof without a label gets one from sphinx-proof that is unique in its page only.
+_OPTIONS = r"((?:[ \t]*:[\w-]+:.*\n)*)"
+_PROOF = re.compile(r"^([`:~]{3,}\{prf:(?!proof\})(\w+)\}.*\n)" + _OPTIONS, re.MULTILINE)
 _LINK = re.compile(r"(\]\()(?!\w+:|#|/)([^)#\s]+)")
 _DOC = re.compile(r"(\{doc\}`(?:[^`<]*<)?)(?!/)([\w./-]+)(?=>?`)")
 _GLUE = re.compile(r"(\{glue(?::\w+)?\}`)(?!/)([\w./-]+)(?=::)")  # a value of another page
+_FACTS = {"name": str, "notebook": str, "parameters": dict, "seconds": (int, float)}
 _HOME, _AWAY = "notebooks", "book/runs"
 
 
 def as_rerun(notebook, source_name, run_name, values, seconds):
     """Give an executed copy its own title, labels and links."""
-    labels = find_labels(notebook)
+    labels, proofs = find_labels(notebook), 0
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = move_links(rename_labels(cell.source, labels, run_name))
+            cell.source, proofs = _label_proofs(cell.source, f"{source_name}--{run_name}", proofs)
         figure = cell.metadata.get("mystnb", {}).get("figure", {})
         for key in ("name", "caption"):
             if key in figure:
                 figure[key] = rename_labels(figure[key], labels, run_name)
-    _retitle(notebook, source_name, run_name, values)
-    notebook.metadata["ddr"] = {
-        "run": {
-            "name": run_name,
-            "notebook": source_name,
-            "parameters": values,
-            "seconds": round(seconds, 1),
-        }
-    }
+    stderr = take_stderr(notebook)
+    _retitle(notebook, source_name, run_name, values, stderr)
+    facts = {"name": run_name, "notebook": source_name, "parameters": values}
+    facts |= {"seconds": round(seconds, 1)} | ({"stderr": stderr} if stderr else {})
+    notebook.metadata["ddr"] = {"run": facts}
     return notebook
 
 
@@ -57,8 +62,20 @@ def rename_labels(text, labels, run_name):
     """Append the run's name to each label, where it is defined and where it is referred to."""
     for label in labels:
         whole = rf"(?<![\w:.-]){re.escape(label)}(?![\w:.-])"
-        text = re.sub(whole, f"{label}-{run_name}", text)
+        # Two dashes: no label has them, so no label and run can join to another pair's name.
+        text = re.sub(whole, f"{label}--{run_name}", text)
     return text
+
+
+def _label_proofs(text, page, count):
+    def labelled(match):
+        nonlocal count
+        if re.search(r"^[ \t]*:label:", match[3], re.MULTILINE):
+            return match[0]
+        count += 1
+        return f"{match[1]}:label: {match[2]}-{count}--{page}\n{match[3]}"
+
+    return _PROOF.sub(labelled, text), count
 
 
 def move_links(text):
@@ -74,19 +91,70 @@ def move_links(text):
     return _GLUE.sub(role, _DOC.sub(role, _LINK.sub(link, text)))
 
 
-def _retitle(notebook, source_name, run_name, values):
+def take_stderr(notebook):
+    """Take what was written to stderr out of the cells; return it with the cells' numbers."""
+    taken = []
+    for cell in notebook.cells:
+        outputs = cell.get("outputs", [])
+        written = "".join(o.text for o in outputs if o.get("name") == "stderr")
+        if written:
+            taken.append({"cell": cell.execution_count, "text": written})
+            cell.outputs = [output for output in outputs if output.get("name") != "stderr"]
+    return taken
+
+
+def given_as_text(values):
+    """Write parameters as Markdown code, which shows whatever characters they hold."""
+    return ", ".join(_code_span(f"{name} = {value!r}") for name, value in values.items())
+
+
+def _code_span(text):
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"{fence}{text}{fence}"
+
+
+def _retitle(notebook, source_name, run_name, values, stderr):
     title = next((c for c in notebook.cells if c.cell_type == "markdown"), None)
     if title is None or not re.search(r"^# ", title.source, re.MULTILINE):
         raise ValueError(f"{source_name} must begin with a Markdown cell that has a # title")
     title.source = re.sub(r"^(# .*)$", rf"\1 — run {run_name}", title.source, count=1, flags=re.M)
-    changed = ", ".join(f"`{name} = {value!r}`" for name, value in values.items()) or "none"
-    note = nbformat.v4.new_markdown_cell(
+    text = (
         f":::{{note}}\nA rerun of {{doc}}`/notebooks/{source_name}`, executed by "
-        f"`ddr-book run`. Parameters given: {changed}. The reading between the cells was "
-        "written for the published run; the numbers here are this run's own.\n:::",
-        id="rerun-note",
+        f"`ddr-book run`. Parameters given: {given_as_text(values) or 'none'}. The reading "
+        "between the cells was written for the published run; the numbers here are this run's "
+        "own.\n:::"
     )
+    if stderr:
+        text += "\n\n" + _folded(stderr)
+    note = nbformat.v4.new_markdown_cell(text, id="rerun-note")
     notebook.cells.insert(notebook.cells.index(title) + 1, note)
+
+
+def _folded(stderr):
+    text = "\n".join(f"[cell {each['cell']}]\n{each['text'].rstrip()}" for each in stderr)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f":::{{dropdown}} This run wrote to stderr\n{fence}text\n{text}\n{fence}\n:::"
+
+
+def read_reruns(folder):
+    """Read what is known of each rerun in a folder, and why other notebooks there are none."""
+    reruns, refused = {}, {}
+    for path in sorted(Path(folder).glob("*.ipynb")):
+        try:
+            reruns[path] = _facts(nbformat.read(path, as_version=4))
+        except (OSError, ValueError, AttributeError, nbformat.ValidationError) as error:
+            why = str(error).splitlines()[0][:80]
+            refused[path] = f"{path.name} was not written by `ddr-book run`, left out: {why}"
+    return reruns, refused
+
+
+def _facts(notebook):
+    facts = notebook.metadata.get("ddr", {}).get("run", {})
+    for key, kind in _FACTS.items():
+        if not isinstance(facts.get(key), kind):
+            raise ValueError(f"its metadata do not tell the {key} of a run")
+    return facts
 
 
 def same_code(run, source):

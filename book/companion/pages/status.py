@@ -1,6 +1,5 @@
 """The status page: versions of what the book was built with, and the time of each notebook."""
 
-import json
 import platform
 import re
 from importlib.metadata import PackageNotFoundError, version
@@ -10,6 +9,7 @@ import pandas as pd
 
 from companion.evidence.tables import captioned
 from companion.notebook_kit.execute import ROOT, TIMES, list_notebooks
+from companion.notebook_kit.files import read_record
 from companion.pages import write_fragments
 from ddr import __version__
 
@@ -40,8 +40,7 @@ def _installed(name):
 
 def times_table(root=ROOT):
     """Return how long each notebook took to execute, as Markdown."""
-    record = Path(root) / TIMES
-    times = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+    times = read_record(Path(root) / TIMES)
     notebooks = [path.stem for path in list_notebooks(root)]
     if not notebooks:
         return "No notebook is published yet."

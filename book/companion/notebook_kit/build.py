@@ -1,0 +1,76 @@
+"""Build the site into a fresh folder, and put it in place only when it is complete.
+
+Nothing of an earlier build is reused: a full one takes half a minute, and what an interrupted one
+left behind would silently spoil the search index. Called by ``make html``.
+"""
+
+import ctypes
+import io
+import os
+import shutil
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from jupyter_book.cli.main import build as jupyter_book
+
+from companion.notebook_kit.files import held
+from companion.paths import ROOT
+
+SITE = "_build/html"
+FRESH = "_build/new"
+_WITHOUT_A_WARNING = ["-n", "-W", "--keep-going", "--quiet"]
+
+
+def build_site(root=ROOT, arguments=_WITHOUT_A_WARNING):
+    """Build the book under `root` and return its folder; the old one stays if that fails."""
+    root = Path(root)
+    site, fresh = root / SITE, root / FRESH
+    busy = "Another build is under way; this one waits for it."
+    with held(root / "_build" / "locks" / "site.lock", busy, wait=True):
+        shutil.rmtree(fresh, ignore_errors=True)  # of an interrupted build
+        output = ["--path-output", str(fresh)]
+        with redirect_stdout(io.StringIO()):  # it praises the folder that is moved away below
+            jupyter_book.main([str(root), *output, *arguments], standalone_mode=False)
+        made = fresh / "_build" / "html"
+        if not (made / "searchindex.js").exists():
+            raise OSError(f"the build left no search index in {made}")
+        put_in_place(made, site)
+        shutil.rmtree(fresh)
+    return site
+
+
+def put_in_place(made, site):
+    """Exchange two folders in one step where the system can; else the gap is two renames long."""
+    if not site.exists():
+        os.rename(made, site)
+    elif not _exchange(made, site):
+        aside = site.with_name(f".{site.name}.old")
+        shutil.rmtree(aside, ignore_errors=True)
+        os.rename(site, aside)
+        os.rename(made, site)
+        shutil.rmtree(aside)
+
+
+def _exchange(one, other):
+    here, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    return rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0
+
+
+def main():
+    """Build this project's site; the exit code tells whether it is complete."""
+    try:
+        site = build_site()
+    except (SystemExit, RuntimeError, OSError) as error:
+        if isinstance(error, OSError):
+            print(error, file=sys.stderr)  # Jupyter Book has told the others
+        sys.exit(f"The site was not built; {SITE} is as it was.")
+    print(f"The book is ready: open {os.path.relpath(site / 'index.html')}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""Reruns, whatever they hold, become pages and leave the rest of the book as it was."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+from companion.notebook_kit import build
+from companion.notebook_kit.execute import RUNS, list_notebooks
+from companion.notebook_kit.rerun_page import as_rerun
+from companion.pages import runs
+
+HOSTILE = "``` `<script>window.hacked = 1</script>` | \"q\" 'q' {{ z }} {ref}`x` </td> \n\\ é漢字"
+BUILD = "import sys; from companion.notebook_kit.build import build_site; build_site(sys.argv[1])"
+
+
+@pytest.fixture(scope="module")
+def book(root, tmp_path_factory):
+    """A copy of the book with reruns of every notebook, built by a process of its own."""
+    if not (root / "book" / "_generated").exists():
+        pytest.skip("the pages are not generated: run `make html` first")
+    copy = tmp_path_factory.mktemp("book")
+    for name in ("_config.yml", "_toc.yml", "requirements.txt"):
+        shutil.copy(root / name, copy)
+    skip = shutil.ignore_patterns("companion", "results", "runs", "__pycache__")
+    shutil.copytree(root / "book", copy / "book", ignore=skip)
+    shutil.copytree(root / "notebooks", copy / "notebooks")
+    (copy / RUNS).mkdir()
+    for path in list_notebooks(copy):
+        write_rerun(path, copy, "hostile", {"text": HOSTILE, "naïve": [1, 2]}, stderr=HOSTILE)
+        write_rerun(path, copy, "a-b_c", {})
+    (copy / RUNS / "truncated.ipynb").write_text('{"cells": [')
+    runs.write(copy / "book" / "_generated", copy)
+    subprocess.run([sys.executable, "-c", BUILD, str(copy)], check=True)
+    return copy
+
+
+def write_rerun(path, copy, name, values, stderr=""):
+    """Make a rerun of what is published, as if it had been executed with these values."""
+    notebook = nbformat.read(path, as_version=4)
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    if stderr:
+        first.outputs.append(nbformat.v4.new_output("stream", name="stderr", text=stderr))
+    run = as_rerun(notebook, path.stem, name, values, 1.0)
+    nbformat.write(run, copy / RUNS / f"{path.stem}-{name}.ipynb")
+
+
+def article(page):
+    return re.search(r"<article.*?</article>", page.read_text(encoding="utf-8"), re.DOTALL)[0]
+
+
+@pytest.mark.slow
+def test_the_book_with_reruns(book, root, chromium):
+    """One test, so that no second worker builds the book again."""
+    every_rerun_has_its_page_and_the_search_index_is_complete(book)
+    what_a_rerun_holds_is_shown_as_text(book)
+    if chromium:
+        nothing_of_a_rerun_is_executed(book, chromium)
+    the_published_pages_stay_as_they_were(book, root)
+    a_killed_build_leaves_the_site_whole(book)
+
+
+def every_rerun_has_its_page_and_the_search_index_is_complete(book):
+    site = book / build.SITE
+    for path in (book / RUNS).glob("*-*.ipynb"):
+        assert (site / RUNS / f"{path.stem}.html").exists()
+    assert not (site / RUNS / "truncated.html").exists()
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    indexed = json.loads(index[len("Search.setIndex(") : -1])["docnames"]
+    built = [*site.glob("book/**/*.html"), *site.glob("notebooks/*.html")]
+    assert sorted(indexed) == sorted(str(p.relative_to(site).with_suffix("")) for p in built)
+
+
+def what_a_rerun_holds_is_shown_as_text(book):
+    site = book / build.SITE
+    for page in [site / "book" / "gallery.html", *(site / RUNS).glob("*")]:
+        assert "<script>window.hacked" not in page.read_text(encoding="utf-8")
+    shown = article(site / RUNS / "02_synthetic-hostile.html")
+    assert "This run wrote to stderr" in shown
+    assert shown.count("&lt;script&gt;window.hacked") == 2  # the parameter, and stderr
+
+
+def nothing_of_a_rerun_is_executed(book, chromium):
+    page = chromium.new_page()
+    troubles = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    for name in ("book/gallery", f"{RUNS}/01_theory-hostile", f"{RUNS}/02_synthetic-hostile"):
+        page.goto((book / build.SITE / f"{name}.html").as_uri())
+        assert "window.hacked = 1" in page.locator("article").text_content()
+        assert page.evaluate("window.hacked") is None
+    assert troubles == []
+    page.close()
+
+
+def the_published_pages_stay_as_they_were(book, root):
+    """Numbers of equations and figures included."""
+    for path in list_notebooks(root):
+        page, source = f"notebooks/{path.stem}.html", f"_sources/notebooks/{path.name}"
+        before, after = root / build.SITE, book / build.SITE
+        if (before / page).exists() and (before / source).read_bytes() == path.read_bytes():
+            assert article(before / page) == article(after / page)
+
+
+def a_killed_build_leaves_the_site_whole(book):
+    site = book / build.SITE
+    before = {path: path.stat().st_mtime_ns for path in site.rglob("*")}
+    for sent, seconds in ((signal.SIGINT, 2), (signal.SIGTERM, 4), (signal.SIGKILL, 6)):
+        process = subprocess.Popen([sys.executable, "-c", BUILD, str(book)], stderr=subprocess.PIPE)
+        time.sleep(seconds)
+        process.send_signal(sent)
+        process.communicate(timeout=60)
+        assert process.returncode != 0
+    assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before
+
+
+# --- the exchange of old and new, without Jupyter Book ---------------------------------------
+
+
+@pytest.fixture
+def builds(tmp_path, monkeypatch):
+    """Let the next build write one page with this text, or raise."""
+
+    def prepare(text):
+        def main(arguments, standalone_mode):
+            if text is None:
+                sys.exit(1)
+            made = tmp_path / build.FRESH / "_build" / "html"
+            assert not made.exists(), "leftovers of another build"
+            made.mkdir(parents=True)
+            for name in ("index.html", "searchindex.js"):
+                (made / name).write_text(text)
+
+        monkeypatch.setattr(build.jupyter_book, "main", main)
+
+    return prepare
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_a_complete_build_replaces_the_old_one(tmp_path, builds, monkeypatch, exchanges):
+    if not exchanges:
+        monkeypatch.setattr(build, "_exchange", lambda *_: False)
+    for text in ("old", "new"):
+        builds(text)
+        (tmp_path / build.FRESH / "_build" / "html").mkdir(parents=True)  # of an interrupted one
+        site = build.build_site(tmp_path)
+        assert (site / "index.html").read_text() == text
+    assert sorted(p.name for p in site.parent.iterdir()) == ["html", "locks"]
+
+
+def test_a_failed_build_replaces_nothing(tmp_path, builds):
+    builds("old")
+    site = build.build_site(tmp_path)
+    builds(None)
+    with pytest.raises(SystemExit):
+        build.build_site(tmp_path)
+    assert (site / "index.html").read_text() == "old"
