@@ -226,18 +226,11 @@ def test_the_multiverse_is_read_from_its_runs():
     found, moved = universe_gains(runs, "synthetic"), gain_changes(runs, "synthetic")
     assert moved["change"].tolist() == pytest.approx([0.0, -3.0])
     text = universes_reading(found, moved)
-    assert (
-        "positive in 2 of 3 universes, from −0.90 points (*the ratio's width from a wide grid*) to +2.10"
-        in text
-    )
+    width = "*the ratio's width from a wide grid*"
+    assert f"positive in 2 of 3 universes, from −0.90 points ({width}) to +2.10" in text
     assert "1 of the 2 changes keep its sign" in text
-    assert (
-        "The largest change is that of *the ratio's width from a wide grid*: −3.00 points." in text
-    )
-    assert (
-        "Changes whose interval excludes zero: *the ratio's width from a wide grid* (−3.00)."
-        in text
-    )
+    assert f"The largest change is that of {width}: −3.00 points." in text
+    assert f"Changes whose interval excludes zero: {width} (−3.00)." in text
 
 
 def test_a_universe_without_its_baseline_says_so():

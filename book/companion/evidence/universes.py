@@ -1,5 +1,7 @@
 """What the runs of the multiverse show: the gain under each open choice, and what it changes."""
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 
@@ -10,7 +12,6 @@ from companion.evidence.gains import (
     accuracies,
     mean_interval,
     over_cases,
-    paired,
     paired_table,
 )
 from companion.evidence.printed import table_name
@@ -20,10 +21,14 @@ from companion.runs.multiverse import read, universes
 BASELINE = "baseline"
 
 
+@lru_cache(maxsize=1)
+def _entries():
+    return read()["universes"]
+
+
 def universe_name(universe):
     """Name a universe in words."""
-    entry = read()["universes"].get(universe, {})
-    return entry.get("name", universe.replace("-", " "))
+    return _entries().get(universe, {}).get("name", universe.replace("-", " "))
 
 
 def universe_gains(results, experiment):
@@ -33,12 +38,14 @@ def universe_gains(results, experiment):
         wide = accuracies(results, experiment, f"universe:{universe}")
         if wide.empty:
             continue
-        gains = paired(results, experiment, f"universe:{universe}")
-        plain = paired(results, experiment, f"universe:{universe}", rival=NO_WEIGHTS)
+        gains, plain = (
+            paired_table(wide.reindex(columns=[METHOD, r]).dropna(), experiment, METHOD, r)
+            for r in (RIVAL, NO_WEIGHTS)
+        )
         means = wide.groupby(level="case").mean().mean()
         found = over_cases(gains)
         rows[universe] = (
-            {"question": read()["universes"][universe]["question"]}
+            {"question": _entries()[universe]["question"]}
             | {m: means.get(m, np.nan) for m in (NO_WEIGHTS, RIVAL, METHOD)}
             | {"gain": found.pop("mean"), **found, "over_none": over_cases(plain)["mean"]}
             | {"runs": int(gains["n"].min()) if len(gains) else 0}
