@@ -13,12 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from companion.evidence.printed import cases as printed_cases
-from companion.evidence.printed import (
-    check_experiment,
-    compared_methods,
-    ledger,
-    printed_gains,
-)
+from companion.evidence.printed import check_experiment, compared_methods, ledger, printed_gains
 from companion.paths import PROTOCOLS
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"

@@ -149,25 +149,6 @@ def universes_reading(found, moved):
     )
 
 
-def size_sentence(results, experiment, found, moved):
-    """Say what the baseline gains with all samples, where the multiverse uses a part of them."""
-    content = read()
-    wide = accuracies(results, experiment, "matched")
-    wide = wide[wide.index.get_level_values("seed") < content["runs"]]
-    if experiment not in (content.get("problem") or {}) or BASELINE not in found.index:
-        return ""
-    if wide.empty:
-        return ""
-    whole = over_cases(paired_table(wide[[METHOD, RIVAL]].dropna(), experiment, METHOD, RIVAL))
-    text = (
-        "With all samples the same runs of the matched protocol gain "
-        f"{points(whole['mean'])} on average"
-    )
-    if abs(whole["mean"] - found.at[BASELINE, "gain"]) > moved["change"].abs().max():
-        text += ": the number of samples decides more here than any of these choices does"
-    return text + "."
-
-
 def complete_universes(experiment, results):
     """The universes of a table that are stored completely, and what they show together."""
     found, wanted = universe_gains(results, experiment), universes(experiment)
@@ -182,6 +163,5 @@ def complete_universes(experiment, results):
     if len(found):
         moved = gain_changes(results, experiment)
         moved = moved[moved.index.isin(found.index)]
-        size = size_sentence(results, experiment, found, moved)
-        text += " " + f"{universes_reading(found, moved)} {size}".replace("*", "").strip()
+        text += " " + universes_reading(found, moved).replace("*", "")
     return found, text
