@@ -8,7 +8,7 @@ from benchmarks.environment import ROOT
 from benchmarks.methods import METHODS
 
 #: The files that a measurement runs; when one of them changes, the measurement is outdated.
-RATIOS = ("checks", "kernels", "ratio", "ulsif", "kliep", "information")
+RATIOS = ("_checks", "kernels", "ratio", "ulsif", "kliep", "information")
 SOURCES = {
     "imports": ("__init__", "discriminative", *RATIOS),
     "discriminative": ("discriminative", *RATIOS),

@@ -186,7 +186,7 @@ def test_exponent_of_a_square_law_is_two():
 def test_page_writes_every_fragment_it_includes(results, tmp_path):
     path = tmp_path / "results.json"
     path.write_text(json.dumps(results), encoding="utf-8")
-    written = {file.name for file in page.write(tmp_path, path)}
+    written = {file.name for file in page.write(tmp_path, path=path)}
     text = (page.RESULTS.parents[1] / "book" / "benchmarks.md").read_text(encoding="utf-8")
     included = {part.split()[0] for part in text.split("_generated/")[1:]}
     assert included == written
@@ -211,7 +211,7 @@ def test_clipping_summary_names_the_problems_where_the_ratio_loses(results):
 
 
 def test_page_without_measurements_says_so(tmp_path):
-    for file in page.write(tmp_path, tmp_path / "absent.json"):
+    for file in page.write(tmp_path, path=tmp_path / "absent.json"):
         assert "make bench" in file.read_text(encoding="utf-8")
 
 

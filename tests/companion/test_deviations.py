@@ -92,7 +92,7 @@ def test_sentences_say_not_measured_or_give_numbers(printed_runs):
         ({"extra": 1}, r"see \['extra'\]"),
         ({"effect": {"guess": 1}}, "effect of D1 must be one of universes"),
         ({"effect": {"computed": "os"}}, "computed effect of D1 must be one of t_test_counts"),
-        ({"effect": {"universes": {"a": ["toy"]}}}, "must name experiments"),
+        ({"effect": {"universes": {"a": ["toy"]}}}, "must name universes of book"),
     ],
 )
 def test_a_bad_file_is_refused(change, message, tmp_path):
@@ -115,7 +115,7 @@ def test_a_universe_that_is_not_computed_cannot_be_an_effect(tmp_path):
     path = tmp_path / "deviations.yml"
     path.write_text(yaml.safe_dump([entry]))
     with pytest.raises(
-        ValueError, match=r"universes of book/multiverse\.yml that cross has, got 'l"
+        ValueError, match=r"universes of book/multiverse\.yml that an experiment has, got 'l"
     ):
         dev.deviations(path)
 

@@ -13,12 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from companion.evidence.printed import cases as printed_cases
-from companion.evidence.printed import (
-    check_experiment,
-    compared_methods,
-    ledger,
-    printed_gains,
-)
+from companion.evidence.printed import check_experiment, compared_methods, ledger, printed_gains
 from companion.paths import PROTOCOLS
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
@@ -119,7 +114,7 @@ def t_tests(first, second):
             f"first and second must hold the same runs, got {first.size} and {second.size}"
         )
     if first.shape[-1] < 2:
-        return np.nan, np.nan
+        return np.full(first.shape[:-1], np.nan)[()], np.full(first.shape[:-1], np.nan)[()]
     with warnings.catch_warnings():
         # Equal runs: scipy divides zero by zero and warns; what it means is settled below.
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -153,16 +148,19 @@ def paired(results, experiment, protocol="matched", method=METHOD, rival=RIVAL):
 
 def paired_table(wide, experiment, method, rival):
     """Compute :func:`paired` from accuracies by case and seed."""
-    rows = []
     in_print = _printed(experiment, method, rival)
-    order = [c for c in printed_cases(experiment) if c in wide.index.get_level_values("case")]
-    further = [c for c in wide.index.get_level_values("case").unique() if c not in order]
-    for case in [*order, *further]:
-        first, second = wide.loc[case][[method, rival]].to_numpy().T
-        interval = mean_interval(100 * (first - second))
-        tests = t_tests(first, second)
-        rows.append((case, rival, len(first), *interval, in_print.get(case, np.nan), *tests))
-    table = pd.DataFrame(rows, columns=_COLUMNS)
+    order = {case: place for place, case in enumerate(printed_cases(experiment))}
+    pairs = {case: rows.to_numpy().T for case, rows in wide.groupby(level="case", sort=False)}
+    names = sorted(pairs, key=lambda case: order.get(case, len(order)))
+    rows = {}
+    # Cases with equally many runs are tested in one call: scipy's is slow.
+    for n in {pairs[case].shape[1] for case in names}:
+        same = [case for case in names if pairs[case].shape[1] == n]
+        first, second = np.stack([pairs[case] for case in same], axis=1)
+        numbers = [*mean_interval(100 * (first - second)), *t_tests(first, second)]
+        for case, mean, low, high, *tests in zip(same, *np.broadcast_arrays(*numbers), strict=True):
+            rows[case] = (case, rival, n, mean, low, high, in_print.get(case, np.nan), *tests)
+    table = pd.DataFrame([rows[case] for case in names], columns=_COLUMNS)
     # Rounding removes binary noise, so that the last shown digit is the same everywhere.
     table["gain"] = table["gain"].astype(float).round(9)
     table["p_holm"] = holm(table["p_paired"])

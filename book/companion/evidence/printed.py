@@ -12,11 +12,7 @@ from companion.paths import BOOK, EXPERIMENTS
 
 _CELL = re.compile(r"(?P<mark>\*{0,2})(?P<mean>\d\.\d+) ± (?P<sd>\d\.\d+)(?P=mark)")
 _TYPEFACE = {"": "plain", "*": "italic", "**": "bold"}
-_IN_WORDS = {
-    "synthetic": "synthetic data",
-    "biased": "biased sampling",
-    "cross": "cross-dataset",
-}
+_IN_WORDS = {"synthetic": "synthetic data", "biased": "biased sampling", "cross": "cross-dataset"}
 
 
 def ledger(path=None):

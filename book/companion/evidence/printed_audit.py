@@ -6,6 +6,8 @@ difference between a count here and a sentence in the paper may come from digits
 do not print, or from a paired test, which needs the single runs.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -89,33 +91,22 @@ def improvements(experiment, scenario="", rival="uLSIF"):
 
 def improvement_counts():
     """Count the improvements behind three sentences of the paper, read in every plausible way."""
+    readings = product(
+        SENTENCES, ("uLSIF", "Unweighted", "best rival"), ("points", "relative"), (False, True)
+    )
     rows = []
-    for experiment, scenario, stated, low, high, place in SENTENCES:
-        strict = np.isinf(high)
-        for rival in ("uLSIF", "Unweighted", "best rival"):
-            improvement = improvements(experiment, scenario, rival)
-            for measure in ("points", "relative"):
-                for rounding in ("as printed", "whole percent"):
-                    percent = improvement[measure]
-                    if rounding == "whole percent":
-                        percent = np.floor(percent + 0.5)
-                    enough = percent > low if strict else percent >= low
-                    rows.append(
-                        {
-                            "place": place,
-                            "scenario": scenario or "ten datasets",
-                            "stated": stated,
-                            "low": low,
-                            "high": high,
-                            "rival": rival,
-                            "measure": measure,
-                            "rounding": rounding,
-                            "count_at_least": int(enough.sum()),
-                            "count_in_range": int((enough & (percent <= high)).sum()),
-                            "agrees": int(enough.sum()) == stated,
-                        }
-                    )
-    return pd.DataFrame(rows)
+    for (experiment, scenario, stated, low, high, place), rival, measure, whole in readings:
+        percent = improvements(experiment, scenario, rival)[measure]
+        if whole:
+            percent = np.floor(percent + 0.5)
+        enough = percent > low if np.isinf(high) else percent >= low
+        counts = int(enough.sum()), int((enough & (percent <= high)).sum())
+        rounding = "whole percent" if whole else "as printed"
+        name = scenario or "ten datasets"
+        row = (place, name, stated, low, high, rival, measure, rounding, *counts)
+        rows.append((*row, counts[0] == stated))
+    columns = ["place", "scenario", "stated", "low", "high", "rival", "measure", "rounding"]
+    return pd.DataFrame(rows, columns=[*columns, "count_at_least", "count_in_range", "agrees"])
 
 
 def counts():
@@ -157,7 +148,5 @@ def sampling_spread(n_test=2000, level=0.95):
     lowest = np.sqrt(stats.chi2.ppf((1 - level) / 2, degrees) / degrees)
     floor = np.sqrt(printed["mean"] * (1 - printed["mean"]) / n_test)
     return printed[["case", "method", "sd"]].assign(
-        floor=floor,
-        ratio=printed["sd"] / floor,
-        plausible=printed["sd"] / floor >= lowest,
+        floor=floor, ratio=printed["sd"] / floor, plausible=printed["sd"] / floor >= lowest
     )

@@ -1,5 +1,7 @@
 """What the runs of the multiverse show: the gain under each open choice, and what it changes."""
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 
@@ -10,7 +12,6 @@ from companion.evidence.gains import (
     accuracies,
     mean_interval,
     over_cases,
-    paired,
     paired_table,
 )
 from companion.evidence.printed import table_name
@@ -20,10 +21,14 @@ from companion.runs.multiverse import read, universes
 BASELINE = "baseline"
 
 
+@lru_cache(maxsize=1)
+def _entries():
+    return read()["universes"]
+
+
 def universe_name(universe):
     """Name a universe in words."""
-    entry = read()["universes"].get(universe, {})
-    return entry.get("name", universe.replace("-", " "))
+    return _entries().get(universe, {}).get("name", universe.replace("-", " "))
 
 
 def universe_gains(results, experiment):
@@ -33,12 +38,14 @@ def universe_gains(results, experiment):
         wide = accuracies(results, experiment, f"universe:{universe}")
         if wide.empty:
             continue
-        gains = paired(results, experiment, f"universe:{universe}")
-        plain = paired(results, experiment, f"universe:{universe}", rival=NO_WEIGHTS)
+        gains, plain = (
+            paired_table(wide.reindex(columns=[METHOD, r]).dropna(), experiment, METHOD, r)
+            for r in (RIVAL, NO_WEIGHTS)
+        )
         means = wide.groupby(level="case").mean().mean()
         found = over_cases(gains)
         rows[universe] = (
-            {"question": read()["universes"][universe]["question"]}
+            {"question": _entries()[universe]["question"]}
             | {m: means.get(m, np.nan) for m in (NO_WEIGHTS, RIVAL, METHOD)}
             | {"gain": found.pop("mean"), **found, "over_none": over_cases(plain)["mean"]}
             | {"runs": int(gains["n"].min()) if len(gains) else 0}
@@ -142,25 +149,6 @@ def universes_reading(found, moved):
     )
 
 
-def size_sentence(results, experiment, found, moved):
-    """Say what the baseline gains with all samples, where the multiverse uses a part of them."""
-    content = read()
-    wide = accuracies(results, experiment, "matched")
-    wide = wide[wide.index.get_level_values("seed") < content["runs"]]
-    if experiment not in (content.get("problem") or {}) or BASELINE not in found.index:
-        return ""
-    if wide.empty:
-        return ""
-    whole = over_cases(paired_table(wide[[METHOD, RIVAL]].dropna(), experiment, METHOD, RIVAL))
-    text = (
-        "With all samples the same runs of the matched protocol gain "
-        f"{points(whole['mean'])} on average"
-    )
-    if abs(whole["mean"] - found.at[BASELINE, "gain"]) > moved["change"].abs().max():
-        text += ": the number of samples decides more here than any of these choices does"
-    return text + "."
-
-
 def complete_universes(experiment, results):
     """The universes of a table that are stored completely, and what they show together."""
     found, wanted = universe_gains(results, experiment), universes(experiment)
@@ -175,6 +163,5 @@ def complete_universes(experiment, results):
     if len(found):
         moved = gain_changes(results, experiment)
         moved = moved[moved.index.isin(found.index)]
-        size = size_sentence(results, experiment, found, moved)
-        text += " " + f"{universes_reading(found, moved)} {size}".replace("*", "").strip()
+        text += " " + universes_reading(found, moved).replace("*", "")
     return found, text

@@ -129,9 +129,9 @@ def claims_sentence(evidence):
         for protocol, verdicts in found.groupby("protocol", sort=False)["verdict"]:
             counts = verdicts.value_counts()
             words = ", ".join(f"{v} {counts[v]}" for v in VERDICTS if v in counts)
-            runs = "computed live" if protocol == "live" else f"{protocol} runs"
-            shown.append(f"{runs}: {words}")
-        parts.append(f"Of {found['id'].nunique()} {name} ({'; '.join(shown)}).")
+            runs = "in small computations" if protocol == "live" else f"by {protocol} runs"
+            shown.append(f"{runs} {words}")
+        parts.append(f"Verdicts on {found['id'].nunique()} {name}: {'; '.join(shown)}.")
     return " ".join(parts)
 
 

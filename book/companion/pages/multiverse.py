@@ -10,7 +10,6 @@ from companion.evidence.tables import captioned, points, unbroken, with_interval
 from companion.evidence.universes import (
     BASELINE,
     gain_changes,
-    size_sentence,
     universe_gains,
     universe_name,
     universes_reading,
@@ -77,8 +76,7 @@ def section_text(results, experiment, found):
         f"{{numref}}`fig-multiverse-{experiment}` shows the gains, "
         f"{{numref}}`multiverse-{experiment}` all numbers."
     )
-    text = [universes_reading(found, moved), size_sentence(results, experiment, found, moved)]
-    parts = [missing, " ".join(filter(None, [*text, where])), figure, table]
+    parts = [missing, f"{universes_reading(found, moved)} {where}", figure, table]
     return "\n\n".join(part for part in parts if part)
 
 

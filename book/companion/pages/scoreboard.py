@@ -12,14 +12,7 @@ from companion.evidence.gains import (
     runs_of,
 )
 from companion.evidence.printed import cases, ledger, table_name, table_title
-from companion.evidence.tables import (
-    beside,
-    captioned,
-    mean_sd,
-    points,
-    unbroken,
-    with_interval,
-)
+from companion.evidence.tables import beside, captioned, mean_sd, points, unbroken, with_interval
 from companion.evidence.verdicts import ORDER_MARKS, RULE, VALUE_MARKS, summary
 from companion.pages import write_fragments
 from companion.pages.coverage import missing_sentence
