@@ -5,27 +5,15 @@ import json
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import ddr
 
-MODULES = [
-    "checks",
-    "kernels",
-    "ratio",
-    "ulsif",
-    "kliep",
-    "kmm",
-    "kde",
-    "information",
-    "discriminative",
-    "iwlspc",
-    "hinge",
-    "platt",
-    "svm",
-    "validation",
-]
+MODULES = sorted(
+    path.stem for path in Path(ddr.__file__).parent.glob("*.py") if path.stem[0] != "_"
+)
 HEAVY = ["pandas", "matplotlib", "yaml", "tqdm", "filelock", "distributed", "nbformat", "papermill"]
 
 
@@ -105,7 +93,14 @@ def public_objects():
 
 
 #: Described by their base or by one sentence, with nothing to show.
-WITHOUT_EXAMPLE = {"OverlapWarning", "DensityRatio"}
+WITHOUT_EXAMPLE = {
+    "OverlapWarning",
+    "DensityRatio",
+    "DataFileError",
+    "Dataset",
+    "FileCheck",
+    "ShiftedProblem",
+}
 
 
 @pytest.mark.parametrize("value", list(public_objects()))
