@@ -45,7 +45,7 @@ def squared_distances(X, centers):
     return np.maximum(distances, 0.0, out=distances)
 
 
-def gaussian_kernel(X, centers, sigma):
+def gaussian_kernel(X, centers, sigma, *, squared=None, out=None):
     r"""Gaussian kernel values, the basis functions of the ratio model (paper, eq. 10).
 
     Parameters
@@ -54,6 +54,10 @@ def gaussian_kernel(X, centers, sigma):
     centers : ndarray of shape (b, d)
     sigma : float
         Kernel width.
+    squared : ndarray of shape (n, b), default=None
+        The squared distances, if they are known already.
+    out : ndarray of shape (n, b), default=None
+        Where to write the values.
 
     Returns
     -------
@@ -69,12 +73,9 @@ def gaussian_kernel(X, centers, sigma):
     >>> gaussian_kernel(np.array([[0.0], [1.0]]), np.array([[0.0]]), sigma=1.0).round(4).ravel()
     array([1.    , 0.6065])
     """
-    return _kernel_of(squared_distances(X, centers), sigma)
-
-
-def _kernel_of(distances, sigma, out=None):
+    squared = squared_distances(X, centers) if squared is None else squared
     sigma = min(max(sigma, _NARROWEST), _WIDEST)
-    out = np.multiply(distances, -0.5 / sigma**2, out=out)
+    out = np.multiply(squared, -0.5 / sigma**2, out=out)
     if out.min(initial=0.0) > _VANISHING:
         return np.exp(out, out=out)
     # Underflow makes np.exp several times slower, and its result is known.
@@ -295,12 +296,15 @@ class KernelBlocks:
         if self.cached:
             self._distances = kept
 
+    def _kernel(self, rows, sigma, squared, out=None):
+        return gaussian_kernel(self.X[rows], self.centers, sigma, squared=squared, out=out)
+
     def at(self, sigma):
         """Yield ``(rows, K)`` for each block at one width; treat ``K`` as read-only."""
         if not self.cached:
-            return ((rows, _kernel_of(D, sigma)) for rows, D in self._blocks())
+            return ((rows, self._kernel(rows, sigma, D)) for rows, D in self._blocks())
         if sigma != self._sigma:
-            self._kernels = [_kernel_of(D, sigma) for _, D in self._blocks()]
+            self._kernels = [self._kernel(rows, sigma, D) for rows, D in self._blocks()]
             self._sigma = sigma
         return zip(self.slices, self._kernels, strict=True)
 
@@ -319,7 +323,7 @@ class KernelBlocks:
                 if last is not None and abs(2 * (sigmas[i] / last) ** 2 - 1) < 1e-12:
                     np.multiply(K, K, out=K)
                 else:
-                    _kernel_of(D, sigmas[i], out=K)
+                    self._kernel(rows, sigmas[i], D, K)
                 last = sigmas[i]
                 if not K.any():
                     break  # narrower kernels vanish as well, and add nothing to any sum

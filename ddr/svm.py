@@ -22,7 +22,13 @@ from ddr._checks import (
     check_magnitude,
     check_positive,
 )
-from ddr.validation import check_loss, first_best, posterior_loss, weighted_splits
+from ddr.validation import (
+    check_loss,
+    first_best,
+    posterior_loss,
+    weighted_risk,
+    weighted_splits,
+)
 
 # LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
 # scikit-learn warns that the solver stopped early.
@@ -482,4 +488,4 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     def _risk(self, scores, y_index, weight):
         if self.loss != "zero_one":
             scores = platt_posterior(scores, _fit_platts(scores, y_index, weight))
-        return weight @ posterior_loss(y_index, scores, self.loss) / weight.sum()
+        return weighted_risk(posterior_loss(y_index, scores, self.loss), weight)

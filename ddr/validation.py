@@ -175,6 +175,34 @@ def posterior_loss(y_index, posterior, loss):
     return np.einsum("...c,...c->...", posterior, posterior) - 2 * chosen + 1
 
 
+def weighted_risk(losses, weight):
+    r"""Reweighted risk of held-out rows (paper, eqs. 2 and 3).
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n,) or (n, n_models)
+    weight : ndarray of shape (n,)
+        Ratio of the joint densities (eq. 2) or of the marginal ones (eq. 3) of each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n_models,)
+
+    Notes
+    -----
+    .. math:: \hat R = \sum_i w_i\, \ell(x_i, y_i; \theta) \Big/ \sum_i w_i
+
+    The paper divides by n: the same for weights of mean one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_risk(np.array([0.0, 1.0]), np.array([3.0, 1.0]))
+    np.float64(0.25)
+    """
+    return weight @ losses / weight.sum()
+
+
 def first_best(risk):
     """Index of the first of the lowest risks; differences by rounding count as ties.
 
@@ -263,11 +291,11 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss):
 def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss):
     """Weighted risk of each fold, and the total weight that each fold holds out."""
     mass = np.array([weight[test].sum() for _, test in splits])
-    total = [
-        weight[test] @ _fold_losses(estimator, X, y, train, test, fit_weight, loss)
+    risks = [
+        weighted_risk(_fold_losses(estimator, X, y, train, test, fit_weight, loss), weight[test])
         for train, test in splits
     ]
-    return np.array(total) / mass, mass
+    return np.array(risks), mass
 
 
 def _check_data(estimator, X, y, sample_weight):
