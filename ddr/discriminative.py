@@ -97,26 +97,6 @@ class ClassRatios:
     r"""Class-wise density ratios :math:`\beta(x|c)` of eq. 8 (Algorithm 1, step 5).
 
     Holds what does not change between iterations, so that an update costs little.
-
-    Parameters
-    ----------
-    ratio : DensityRatio
-    X : ndarray of shape (n_train, d)
-    codes : ndarray of shape (n_train,), int
-        Class of each training row, 0 to m - 1.
-    X_target : ndarray of shape (n_test, d)
-    reselect : bool
-        Whether the ratio chooses its parameters anew in each update.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ddr import ULSIF
-    >>> rng = np.random.default_rng(0)
-    >>> X, codes = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)
-    >>> ratios = ClassRatios(ULSIF(random_state=0), X, codes, X + 0.1, reselect=False)
-    >>> ratios(np.full((60, 2), 0.5)).shape
-    (60,)
     """
 
     def __init__(self, ratio, X, codes, X_target, reselect):

@@ -25,13 +25,7 @@ from ddr.kernels import (
     row_blocks,
     squared_distances,
 )
-from ddr.validation import (
-    check_loss,
-    first_best,
-    posterior_loss,
-    weighted_risk,
-    weighted_splits,
-)
+from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
 
 
 def iwlspc_moments(K, y_index, weight, n_classes):

@@ -406,18 +406,6 @@ class ULSIF(DensityRatio):
         """Prepare repeated fits to the same two samples under changing test weights.
 
         Centres are drawn once from all test rows, and the eigendecompositions are shared.
-
-        Parameters
-        ----------
-        X_train : ndarray of shape (n_train, d)
-        X_test : ndarray of shape (n_test, d)
-        reselect : bool, default=False
-            Whether to choose width and regularisation anew in each fit, or in the first one only.
-
-        Returns
-        -------
-        callable
-            ``match(test_weight) -> weights`` on the training rows.
         """
         fitted = clone(self)
         rng = check_random_state(self.random_state)

@@ -286,7 +286,7 @@ def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"choose": "best"}, "choose must be 'max_gap' or 'none', got 'best'"),
+        ({"choose": "best"}, "choose must be one of 'max_gap', 'none', got 'best'"),
         ({"choose": "max_gap"}, "gap must be a callable when choose='max_gap', got None"),
         ({"choose": "max_gap", "gap": lambda *a: np.nan}, "gap must return a finite number"),
         ({"n_omegas": 0}, "n_omegas must be a positive integer, got 0"),
@@ -301,7 +301,7 @@ def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
         ({"y": [None, pd.NA, *["a", "b"] * 199]}, "a label for each row, got 2 missing"),
         ({"y": np.arange(400) / 7}, "y must hold class labels of one type"),
         ({"y": np.array(["a", 1] * 200, dtype=object)}, "y must hold class labels of one type"),
-        ({"scaling": "unit"}, "scaling must be 'feature' or 'none', got 'unit'"),
+        ({"scaling": "unit"}, "scaling must be one of 'feature', 'none', got 'unit'"),
         ({"y": np.ones(400)}, "y must have at least two classes, got one"),
         ({"y": np.ones(7)}, "inconsistent numbers of samples"),
     ],
