@@ -13,24 +13,19 @@ from importlib import import_module
 
 from ddr._version import __version__
 
-_HOME = {
-    "DDRClassifier": "discriminative",
-    "ddr_weights": "discriminative",
-    "ULSIF": "ulsif",
-    "KLIEP": "kliep",
-    "KMM": "kmm",
-    "KDERatio": "kde",
-    "OverlapWarning": "ratio",
-    "IWLSPC": "iwlspc",
-    "IWLSPCCV": "iwlspc",
-    "LinearSVMWithPosteriors": "svm",
-    "LinearSVMWithPosteriorsCV": "svm",
-    "IWSearchCV": "validation",
-    "importance_weighted_score": "validation",
-    "entropy": "information",
-    "mutual_information": "information",
-    "effective_sample_size": "information",
+_NAMES = {
+    "discriminative": "DDRClassifier ddr_weights",
+    "ulsif": "ULSIF",
+    "kliep": "KLIEP",
+    "kmm": "KMM",
+    "kde": "KDERatio",
+    "ratio": "OverlapWarning",
+    "iwlspc": "IWLSPC IWLSPCCV",
+    "svm": "LinearSVMWithPosteriors LinearSVMWithPosteriorsCV",
+    "validation": "IWSearchCV importance_weighted_score",
+    "information": "entropy mutual_information effective_sample_size",
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = ["__version__", *_HOME]
 

@@ -16,27 +16,7 @@ LARGEST = 1e150
 
 
 def check_positive(value, name):
-    """Return ``value`` as a float if it is a positive finite number, or raise one clear sentence.
-
-    Parameters
-    ----------
-    value : object
-    name : str
-        Of the argument, for the sentence.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> check_positive(2, "sigma")
-    2.0
-    >>> check_positive(-1.0, "sigma")
-    Traceback (most recent call last):
-        ...
-    ValueError: sigma must be a positive number, got -1.0
-    """
+    """Return ``value`` as a float if it is a positive finite number."""
     value = _plain(value)
     valid = isinstance(value, Real) and not isinstance(value, bool)
     if not valid or not np.isfinite(value) or value <= 0:
@@ -50,28 +30,7 @@ def _plain(value):
 
 
 def check_count(value, name, minimum=1):
-    """Return ``value`` as an int of at least ``minimum``, or raise one clear sentence.
-
-    Parameters
-    ----------
-    value : object
-    name : str
-        Of the argument, for the sentence.
-    minimum : int, default=1
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> check_count(5, "n_centers")
-    5
-    >>> check_count(0, "n_centers")
-    Traceback (most recent call last):
-        ...
-    ValueError: n_centers must be a whole number of at least 1, got 0
-    """
+    """Return ``value`` as an int of at least ``minimum``."""
     value = _plain(value)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
@@ -79,28 +38,7 @@ def check_count(value, name, minimum=1):
 
 
 def check_choice(value, name, choices):
-    """Return ``value`` if it is one of ``choices``, or raise one clear sentence.
-
-    Parameters
-    ----------
-    value : object
-    name : str
-        Of the argument, for the sentence.
-    choices : tuple
-
-    Returns
-    -------
-    object
-
-    Examples
-    --------
-    >>> check_choice("soft", "prior", ("soft", "hard"))
-    'soft'
-    >>> check_choice("both", "prior", ("soft", "hard"))
-    Traceback (most recent call last):
-        ...
-    ValueError: prior must be one of 'soft', 'hard', got 'both'
-    """
+    """Return ``value`` if it is one of ``choices``."""
     if value not in choices:
         allowed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
@@ -108,25 +46,7 @@ def check_choice(value, name, choices):
 
 
 def check_grid(value, name, default=None):
-    """Candidates for a positive parameter: one number, a list of numbers, or None for ``default``.
-
-    Parameters
-    ----------
-    value : float, array-like of float or None
-    name : str
-        Of the argument, for the sentence.
-    default : array-like of float, optional
-        Without it, None is refused.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> check_grid(2.0, "sigma"), check_grid([1, 3], "sigma"), check_grid(None, "sigma", [0.5])
-    (array([2.]), array([1., 3.]), array([0.5]))
-    """
+    """Candidates for a positive parameter: one number, several, or None for ``default``."""
     if value is None and default is not None:
         return np.asarray(default, dtype=float)
     candidates = [value] if np.ndim(value) == 0 else list(value)
@@ -136,26 +56,7 @@ def check_grid(value, name, default=None):
 
 
 def check_magnitude(X, name):
-    """Return ``X`` if the squares of its entries are finite, or raise one clear sentence.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    name : str
-        Of the argument, for the sentence.
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_magnitude(np.array([[1e200]]), "X_test")
-    Traceback (most recent call last):
-        ...
-    ValueError: X_test must hold numbers of magnitude at most 1e+150, got 1e+200: rescale the data
-    """
+    """Return ``X`` if the squares of its entries are finite."""
     largest = max(X.max(initial=0.0), -X.min(initial=0.0))
     if largest > LARGEST:
         raise ValueError(
@@ -166,29 +67,7 @@ def check_magnitude(X, name):
 
 
 def check_rows(estimator, X, name):
-    """Return a second sample with the columns that an estimator knows from its first one.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With ``n_features_in_``, and names of columns if its first sample had them.
-    X : array-like of shape (n, d)
-    name : str
-        Of the argument, for the sentence.
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-
-    Examples
-    --------
-    >>> from ddr import ULSIF
-    >>> ratio = ULSIF().fit([[0.0], [1.0], [2.0]], [[0.5], [1.5]])
-    >>> check_rows(ratio, [[1, 2]], "X_test")
-    Traceback (most recent call last):
-        ...
-    ValueError: X_test has 2 features, but ULSIF is expecting 1 features as input.
-    """
+    """Return a second sample with the columns that an estimator knows from its first one."""
     validate_data(estimator, X, reset=False, skip_check_array=True, ensure_2d=False)  # the names
     X = check_array(X, dtype=np.float64, input_name=name, estimator=estimator)
     if X.shape[1] != estimator.n_features_in_:
@@ -200,25 +79,7 @@ def check_rows(estimator, X, name):
 
 
 def check_numbers(values, name):
-    """Return ``values`` as an array of floats, or raise one clear sentence.
-
-    Parameters
-    ----------
-    values : array-like
-    name : str
-        Of the argument, for the sentence.
-
-    Returns
-    -------
-    ndarray
-
-    Examples
-    --------
-    >>> check_numbers(["heavy", "light"], "sample_weight")
-    Traceback (most recent call last):
-        ...
-    ValueError: sample_weight must hold numbers, got ['heavy', 'light']
-    """
+    """Return ``values`` as an array of floats."""
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError):
@@ -226,27 +87,7 @@ def check_numbers(values, name):
 
 
 def check_centers(centers, n_columns):
-    """Return given kernel centres as an array with the data's columns, or raise one clear sentence.
-
-    Parameters
-    ----------
-    centers : array-like of shape (b, d)
-    n_columns : int
-        Of the data.
-
-    Returns
-    -------
-    ndarray of shape (b, d)
-
-    Examples
-    --------
-    >>> check_centers([[0, 1]], n_columns=2)
-    array([[0., 1.]])
-    >>> check_centers([[0, 1]], n_columns=3)
-    Traceback (most recent call last):
-        ...
-    ValueError: centers must have 3 columns like the data, got 2
-    """
+    """Return given kernel centres as an array with the data's columns."""
     centers = check_array(centers, dtype=np.float64, input_name="centers")
     if centers.shape[1] != n_columns:
         raise ValueError(
@@ -256,22 +97,7 @@ def check_centers(centers, n_columns):
 
 
 def check_weights(sample_weight, n_rows):
-    """Check importance weights, one per row; ``None`` means ones.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,) or None
-    n_rows : int
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-
-    Examples
-    --------
-    >>> check_weights([0, 2.5], 2)
-    array([0. , 2.5])
-    """
+    """Check importance weights, one per row; ``None`` means ones."""
     if sample_weight is None:
         return np.ones(n_rows)
     weight = check_numbers(sample_weight, "sample_weight")
@@ -291,30 +117,7 @@ def check_weights(sample_weight, n_rows):
 
 
 def check_fit_data(classifier, X, y, sample_weight):
-    """Validate what a classifier is fitted to, and set its ``classes_`` and ``n_features_in_``.
-
-    Parameters
-    ----------
-    classifier : estimator
-    X : array-like of shape (n, d)
-    y : array-like of shape (n,)
-    sample_weight : array-like of shape (n,) or None
-
-    Returns
-    -------
-    X : ndarray of shape (n, d)
-    y_index : ndarray of shape (n,), int
-        Place of each label in ``classes_``.
-    weight : ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> from ddr import IWLSPC
-    >>> model = IWLSPC()
-    >>> X, y_index, weight = check_fit_data(model, [[0.0], [1.0]], ["b", "a"], None)
-    >>> y_index, model.classes_.tolist()
-    (array([1, 0]), ['a', 'b'])
-    """
+    """Validate what a classifier is fitted to, and set its ``classes_`` and ``n_features_in_``."""
     X, y = validate_data(classifier, X, y, dtype=np.float64)
     check_magnitude(X, "X")
     check_classification_targets(y)

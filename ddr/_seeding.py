@@ -6,28 +6,7 @@ import numpy as np
 
 
 def seed_sequence(random_state):
-    """Turn a random state into a fresh ``SeedSequence``.
-
-    Parameters
-    ----------
-    random_state : None, int, sequence of int, SeedSequence, Generator or RandomState
-        ``None`` takes entropy from the operating system. A Generator or RandomState is advanced,
-        so that two calls with the same object differ; everything else is left as it was.
-
-    Returns
-    -------
-    numpy.random.SeedSequence
-
-    Notes
-    -----
-    A SeedSequence that is passed in is copied: spawning from the original would count up its
-    children, and the same seed would give another result the second time.
-
-    Examples
-    --------
-    >>> seed_sequence(7).spawn(1)[0].spawn_key
-    (0,)
-    """
+    """Turn a random state into a fresh ``SeedSequence``."""
     if isinstance(random_state, np.random.SeedSequence):
         return np.random.SeedSequence(random_state.entropy, spawn_key=random_state.spawn_key)
     if isinstance(random_state, np.random.Generator):
@@ -43,21 +22,7 @@ def seed_sequence(random_state):
 
 
 def generator(random_state):
-    """Return a new Generator seeded by :func:`seed_sequence`.
-
-    Parameters
-    ----------
-    random_state : see :func:`seed_sequence`
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Examples
-    --------
-    >>> bool(generator(3).random() == generator(3).random())
-    True
-    """
+    """Return a new Generator seeded by :func:`seed_sequence`."""
     return np.random.default_rng(seed_sequence(random_state))
 
 

@@ -141,28 +141,10 @@ def _overlaps(n_in, n_out):
 
 @lru_cache(maxsize=8)
 def sixteen_by_sixteen(name, resize="bicubic", antialias=True, clip=True):
-    """All digits of a collection at 16 x 16 pixels; computed once per process.
+    """All digits of a collection at 16 x 16 pixels in [-1, 1]; computed once per process.
 
-    Parameters
-    ----------
-    name : {"USPS", "MNIST"}
-        USPS has 16 x 16 pixels already: the other arguments have no effect on it.
-    resize : str
-    antialias : bool
-        See :func:`resize_matrix`.
-    clip : bool, default=True
-        Cubic weights overshoot at sharp edges. Image libraries cut that off at the range of the
-        pixels; a resize of floating-point images keeps it.
-
-    Returns
-    -------
-    read-only float array of shape (n, 256)
-        In [-1, 1], but for what overshoots.
-
-    Examples
-    --------
-    >>> bool(sixteen_by_sixteen("MNIST", clip=False).max() > 1)
-    True
+    Cubic weights overshoot at sharp edges. ``clip`` cuts that off, as image libraries do; a resize
+    of floating-point images keeps it. USPS has 16 x 16 pixels already and stays as it is.
     """
     X = load(check_choice(name, "name", COLLECTIONS)).X
     if name == "USPS":
@@ -178,27 +160,7 @@ def sixteen_by_sixteen(name, resize="bicubic", antialias=True, clip=True):
 def digit_images(name, resize="bicubic", scaling="global", antialias=True, clip=True):
     """All digits of a collection at 16 x 16 pixels, scaled by what all of them are like.
 
-    Parameters
-    ----------
-    name : {"USPS", "MNIST"}
-    resize : str
-    antialias : bool
-    clip : bool
-        See :func:`sixteen_by_sixteen`.
-    scaling : {"global", "sample", "feature", "joint"}
-        See :func:`ddr.shifts.cross_dataset`, which has also those that depend on what is drawn.
-
-    Returns
-    -------
-    images : read-only float array of shape (n, 256)
-    labels : read-only int array of shape (n,)
-        The digits.
-
-    Examples
-    --------
-    >>> images, labels = digit_images("USPS")
-    >>> images.shape
-    (9298, 256)
+    Returns the images and their labels. ``scaling`` is "global", "sample", "feature" or "joint".
     """
     check_choice(scaling, "scaling", ("global", "sample", "feature", "joint"))
     images = sixteen_by_sixteen(name, resize, antialias, clip)
@@ -214,22 +176,6 @@ def digit_images(name, resize="bicubic", scaling="global", antialias=True, clip=
 
 
 def scale_together(first, second):
-    """Scale every column to [-1, 1] by its range over two samples.
-
-    Parameters
-    ----------
-    first : array of shape (n, d)
-    second : array of shape (m, d)
-
-    Returns
-    -------
-    pair of arrays of the same shapes
-
-    Examples
-    --------
-    >>> scale_together([[0.0], [1.0]], [[2.0]])
-    (array([[-1.],
-           [ 0.]]), array([[1.]]))
-    """
+    """Scale every column to [-1, 1] by its range over two samples."""
     both = scale_to_unit_box(np.vstack([first, second]))
     return both[: len(first)].copy(), both[len(first) :].copy()

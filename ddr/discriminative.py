@@ -30,7 +30,7 @@ _NOTHING = 1e-100
 
 
 def prior_ratio(posteriors, train_prior, counting="soft"):
-    r"""Ratio of the class priors, :math:`\gamma(c)` (paper, Algorithm 1, step 6).
+    r"""Ratio of the class priors, :math:`\gamma(c)` of eq. 8 (paper, Algorithm 1, step 6).
 
     Parameters
     ----------
@@ -64,30 +64,39 @@ def prior_ratio(posteriors, train_prior, counting="soft"):
     return prior / prior.sum() / train_prior
 
 
-class ClassRatios:
-    r"""Class-wise density ratios :math:`\beta(x|c)` of the training rows (Algorithm 1, step 5).
-
-    Holds what does not change between iterations, so that an update costs little.
+def joint_weights(class_ratio, prior_ratio, codes):
+    r"""Ratio of the joint densities of training rows (paper, eqs. 5 to 8).
 
     Parameters
     ----------
-    ratio : DensityRatio
-    X : ndarray of shape (n_train, d)
+    class_ratio : ndarray of shape (n_train,)
+        :math:`\beta(x|c)` of each row, c being its class.
+    prior_ratio : ndarray of shape (m,)
+        :math:`\gamma(c)` of each class.
     codes : ndarray of shape (n_train,), int
-        Class of each training row, 0 to m - 1.
-    X_target : ndarray of shape (n_test, d)
-    reselect : bool
-        Whether the ratio chooses its parameters anew in each update.
+        Class of each row, 0 to m - 1.
+
+    Returns
+    -------
+    ndarray of shape (n_train,)
+
+    Notes
+    -----
+    .. math:: w(x, c) = \beta(x|c)\,\gamma(c)
 
     Examples
     --------
     >>> import numpy as np
-    >>> from ddr import ULSIF
-    >>> rng = np.random.default_rng(0)
-    >>> X, codes = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)
-    >>> ratios = ClassRatios(ULSIF(random_state=0), X, codes, X + 0.1, reselect=False)
-    >>> ratios(np.full((60, 2), 0.5)).shape
-    (60,)
+    >>> joint_weights(np.array([1.0, 3.0]), np.array([0.5, 2.0]), np.array([1, 0]))
+    array([2. , 1.5])
+    """
+    return class_ratio * prior_ratio[codes]
+
+
+class ClassRatios:
+    r"""Class-wise density ratios :math:`\beta(x|c)` of eq. 8 (Algorithm 1, step 5).
+
+    Holds what does not change between iterations, so that an update costs little.
     """
 
     def __init__(self, ratio, X, codes, X_target, reselect):
@@ -360,7 +369,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             # Eq. 14 divides by all test rows: the class-wise ratio shrinks by the class's share.
             beta = beta * shares.mean(axis=0)[codes]
         weights = {
-            "both": beta * gamma[codes],
+            "both": joint_weights(beta, gamma, codes),
             "class_ratio": beta,
             "prior_ratio": gamma[codes],
         }[self.components]

@@ -74,7 +74,7 @@ def mutual_information(posteriors, prior=None):
             f"prior must have one entry for each of the {posteriors.shape[1]} classes, "
             f"got shape {prior.shape}"
         )
-    return float(entr(prior).sum() - entr(posteriors).sum(axis=1).mean())
+    return float(entropy(prior) - entropy(posteriors).mean())
 
 
 def effective_sample_size(weights):

@@ -25,7 +25,7 @@ from ddr.kernels import (
     row_blocks,
     squared_distances,
 )
-from ddr.validation import check_loss, first_best, posterior_loss, weighted_splits
+from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
 
 
 def iwlspc_moments(K, y_index, weight, n_classes):
@@ -422,12 +422,12 @@ class IWLSPCCV(_LeastSquaresPosterior):
     def _score_grid(self, X, y_index, weight, splits):
         distances = squared_distances(X, self.centers_)
         held_out = np.concatenate([test for _, test in splits])
-        held_weight = weight[held_out] / weight[held_out].sum()
         scores = []
         for sigma in self.sigmas_:
-            K = np.exp(distances * (-0.5 / sigma**2))
+            K = gaussian_kernel(X, self.centers_, sigma, squared=distances)
             posterior = _held_out_posterior(
                 K, y_index, weight, splits, self.lams_, len(self.classes_)
             )
-            scores.append(held_weight @ posterior_loss(y_index[held_out], posterior, self.loss))
+            losses = posterior_loss(y_index[held_out], posterior, self.loss)
+            scores.append(weighted_risk(losses, weight[held_out]))
         return np.array(scores)

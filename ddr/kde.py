@@ -83,18 +83,5 @@ class KDERatio(DensityRatio):
         return np.exp(np.minimum(log_ratio, 300.0))
 
     def matcher(self, X_train, X_test, reselect=True):
-        """Prepare repeated fits; the bandwidths follow their rule in each of them.
-
-        Parameters
-        ----------
-        X_train : ndarray of shape (n_train, d)
-        X_test : ndarray of shape (n_test, d)
-        reselect : bool
-            Ignored: a rule costs nothing to apply anew.
-
-        Returns
-        -------
-        callable
-            ``match(test_weight) -> weights`` on the training rows.
-        """
+        """Prepare repeated fits; the bandwidths follow their rule in each of them."""
         return super().matcher(X_train, X_test, reselect=True)

@@ -18,24 +18,7 @@ _NARROWEST, _WIDEST = 1e-150, 1e150
 
 
 def squared_distances(X, centers):
-    """Squared Euclidean distances between rows and centres.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    centers : ndarray of shape (b, d)
-
-    Returns
-    -------
-    ndarray of shape (n, b)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))
-    array([[ 0.],
-           [25.]])
-    """
+    """Squared Euclidean distances between rows and centres."""
     # Moving the origin into the data keeps the expansion of the square accurate far from zero.
     origin = centers.mean(axis=0)
     X, centers = X - origin, centers - origin
@@ -45,7 +28,7 @@ def squared_distances(X, centers):
     return np.maximum(distances, 0.0, out=distances)
 
 
-def gaussian_kernel(X, centers, sigma):
+def gaussian_kernel(X, centers, sigma, *, squared=None, out=None):
     r"""Gaussian kernel values, the basis functions of the ratio model (paper, eq. 10).
 
     Parameters
@@ -54,6 +37,10 @@ def gaussian_kernel(X, centers, sigma):
     centers : ndarray of shape (b, d)
     sigma : float
         Kernel width.
+    squared : ndarray of shape (n, b), default=None
+        The squared distances, if they are known already.
+    out : ndarray of shape (n, b), default=None
+        Where to write the values.
 
     Returns
     -------
@@ -69,12 +56,9 @@ def gaussian_kernel(X, centers, sigma):
     >>> gaussian_kernel(np.array([[0.0], [1.0]]), np.array([[0.0]]), sigma=1.0).round(4).ravel()
     array([1.    , 0.6065])
     """
-    return _kernel_of(squared_distances(X, centers), sigma)
-
-
-def _kernel_of(distances, sigma, out=None):
+    squared = squared_distances(X, centers) if squared is None else squared
     sigma = min(max(sigma, _NARROWEST), _WIDEST)
-    out = np.multiply(distances, -0.5 / sigma**2, out=out)
+    out = np.multiply(squared, -0.5 / sigma**2, out=out)
     if out.min(initial=0.0) > _VANISHING:
         return np.exp(out, out=out)
     # Underflow makes np.exp several times slower, and its result is known.
@@ -89,27 +73,7 @@ def _kernel_of(distances, sigma, out=None):
 
 
 def median_distance(X, max_rows=1000, random_state=0):
-    """Median Euclidean distance between distinct pairs of rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    max_rows : int, default=1000
-        With more rows than this, a random subset of this size is used.
-    random_state : int, RandomState or None, default=0
-
-    Returns
-    -------
-    float
-        One when every distance is zero (or its square is), so that the value can serve as a
-        kernel width.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> median_distance(np.array([[0.0], [1.0], [3.0]]))
-    2.0
-    """
+    """Median Euclidean distance between distinct pairs of rows."""
     if len(X) > max_rows:
         X = X[check_random_state(random_state).permutation(len(X))[:max_rows]]
     if len(X) < 2:
@@ -124,23 +88,7 @@ def median_distance(X, max_rows=1000, random_state=0):
 
 
 def group_equal_rows(X):
-    """Number the distinct rows in the order in which they first appear.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-
-    Returns
-    -------
-    ndarray of shape (n,), int
-        Equal rows share a number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> group_equal_rows(np.array([[5.0], [1.0], [5.0]]))
-    array([0, 1, 0])
-    """
+    """Number the distinct rows in the order in which they first appear."""
     # Rows are compared through a 64-bit hash of their bytes; adding zero makes -0.0 equal 0.0.
     multipliers = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) | 1
     keys = np.empty(len(X), dtype=np.uint64)
@@ -212,28 +160,7 @@ def choose_centers(X, n_centers, weight=None, random_state=None):
 
 
 def assign_folds(X, n_folds, weight=None, random_state=None):
-    """Deal rows into folds so that equal rows share one.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    n_folds : int
-    weight : ndarray of shape (n,), default=None
-        Rows of weight zero belong to no fold.
-    random_state : int, RandomState or None
-
-    Returns
-    -------
-    ndarray of shape (n,), int
-        Fold of each row, -1 for rows of weight zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> folds = assign_folds(np.array([[0.0], [1.0], [0.0], [2.0]]), 2, random_state=0)
-    >>> bool(folds[0] == folds[2]), sorted(set(folds.tolist()))
-    (True, [0, 1])
-    """
+    """Deal rows into folds so that equal rows share one."""
     kept, groups, first, _ = _distinct_rows(X, weight)
     order = check_random_state(random_state).permutation(len(first))
     folds = np.full(len(X), -1)
@@ -242,13 +169,7 @@ def assign_folds(X, n_folds, weight=None, random_state=None):
 
 
 def row_blocks(n_rows, n_columns):
-    """Slices that cover the rows in blocks of about a megabyte.
-
-    Examples
-    --------
-    >>> [(s.start, s.stop) for s in row_blocks(5, 2**16)]
-    [(0, 2), (2, 4), (4, 5)]
-    """
+    """Slices that cover the rows in blocks of about a megabyte."""
     size = max(1, _BLOCK_ELEMENTS // max(n_columns, 1))
     return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
 
@@ -295,12 +216,15 @@ class KernelBlocks:
         if self.cached:
             self._distances = kept
 
+    def _kernel(self, rows, sigma, squared, out=None):
+        return gaussian_kernel(self.X[rows], self.centers, sigma, squared=squared, out=out)
+
     def at(self, sigma):
         """Yield ``(rows, K)`` for each block at one width; treat ``K`` as read-only."""
         if not self.cached:
-            return ((rows, _kernel_of(D, sigma)) for rows, D in self._blocks())
+            return ((rows, self._kernel(rows, sigma, D)) for rows, D in self._blocks())
         if sigma != self._sigma:
-            self._kernels = [_kernel_of(D, sigma) for _, D in self._blocks()]
+            self._kernels = [self._kernel(rows, sigma, D) for rows, D in self._blocks()]
             self._sigma = sigma
         return zip(self.slices, self._kernels, strict=True)
 
@@ -319,24 +243,14 @@ class KernelBlocks:
                 if last is not None and abs(2 * (sigmas[i] / last) ** 2 - 1) < 1e-12:
                     np.multiply(K, K, out=K)
                 else:
-                    _kernel_of(D, sigmas[i], out=K)
+                    self._kernel(rows, sigmas[i], D, K)
                 last = sigmas[i]
                 if not K.any():
                     break  # narrower kernels vanish as well, and add nothing to any sum
                 yield rows, i, K
 
     def product(self, coefficients, sigma):
-        """Kernel values times coefficients, all rows.
-
-        Parameters
-        ----------
-        coefficients : ndarray of shape (b,)
-        sigma : float
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Kernel values times coefficients, all rows."""
         out = np.empty(len(self.X))
         for rows, K in self.at(sigma):
             out[rows] = K @ coefficients

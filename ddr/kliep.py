@@ -1,7 +1,6 @@
 r"""Kullback-Leibler importance estimation procedure (KLIEP), with soft test rows."""
 
 import numpy as np
-import piqp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -13,7 +12,7 @@ from ddr.kernels import (
     group_equal_rows,
     median_distance,
 )
-from ddr.ratio import DensityRatio, centers_of
+from ddr.ratio import DensityRatio, centers_of, quadratic_solver
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
 _TINY = 1e-300
@@ -105,7 +104,7 @@ def _newton_step(pi, gradient, root):
     """Step to the minimum, over pi >= 0, of the quadratic model with Hessian root' root."""
     H = root.T @ root
     H[np.diag_indices(len(H))] += 1e-10 * np.trace(H) / len(H)  # kernels are nearly dependent
-    solver = piqp.DenseSolver()
+    solver = quadratic_solver().DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-10
     solver.setup(H, gradient - H @ pi, x_l=np.zeros(len(pi)))
     status = solver.solve()
@@ -227,20 +226,7 @@ class KLIEP(DensityRatio):
         return KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_)
 
     def matcher(self, X_train, X_test, reselect=False):
-        """Prepare repeated fits, with centres drawn once from all test rows.
-
-        Parameters
-        ----------
-        X_train : ndarray of shape (n_train, d)
-        X_test : ndarray of shape (n_test, d)
-        reselect : bool, default=False
-            Whether to choose the width anew in each fit, or in the first one only.
-
-        Returns
-        -------
-        callable
-            ``match(test_weight) -> weights`` on the training rows.
-        """
+        """Prepare repeated fits, with centres drawn once from all test rows."""
         centers = centers_of(self, X_test, None, check_random_state(self.random_state))
         return super(KLIEP, clone(self).set_params(centers=centers)).matcher(
             X_train, X_test, reselect

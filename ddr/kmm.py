@@ -1,12 +1,11 @@
 r"""Kernel mean matching (KMM), with soft test rows."""
 
 import numpy as np
-import piqp
 from sklearn.utils import check_random_state
 
 from ddr._checks import check_positive
 from ddr.kernels import KernelBlocks, choose_centers, gaussian_kernel, median_distance
-from ddr.ratio import DensityRatio
+from ddr.ratio import DensityRatio, quadratic_solver
 
 
 def kmm_weights(K, kappa, bound, epsilon):
@@ -41,7 +40,7 @@ def kmm_weights(K, kappa, bound, epsilon):
     >>> kmm_weights(np.eye(2), np.array([0.5, 1.5]), bound=10.0, epsilon=0.5).round(4)
     array([0.5, 1.5])
     """
-    n = len(K)
+    n, piqp = len(K), quadratic_solver()
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
     solver.setup(

@@ -30,27 +30,7 @@ class OverlapWarning(UserWarning):
 
 
 def check_test_weight(test_weight, n_test):
-    """Return ``test_weight`` as an array of floats, or raise one clear sentence.
-
-    Parameters
-    ----------
-    test_weight : array-like of shape (n_test,) or None
-        None means all ones.
-    n_test : int
-
-    Returns
-    -------
-    ndarray of shape (n_test,)
-
-    Examples
-    --------
-    >>> check_test_weight(None, 2)
-    array([1., 1.])
-    >>> check_test_weight([1, -1], 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: test_weight must be finite and non-negative, got -1
-    """
+    """Return ``test_weight`` as an array of floats, or raise one clear sentence."""
     if test_weight is None:
         return np.ones(n_test)
     weight = check_numbers(test_weight, "test_weight")
@@ -70,55 +50,26 @@ def check_test_weight(test_weight, n_test):
 
 
 def centers_of(estimator, X_test, test_weight, rng):
-    """Return an estimator's ``centers``, or draw its ``n_centers`` from the test rows.
-
-    Parameters
-    ----------
-    estimator : object with ``centers`` and ``n_centers``
-    X_test : ndarray of shape (n_test, d)
-    test_weight : ndarray of shape (n_test,) or None
-    rng : RandomState
-
-    Returns
-    -------
-    ndarray of shape (b, d)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ddr import ULSIF
-    >>> centers_of(ULSIF(n_centers=5), np.array([[1.0], [2.0]]), None, np.random.RandomState(0))
-    array([[1.],
-           [2.]])
-    """
+    """Return an estimator's ``centers``, or draw its ``n_centers`` from the test rows."""
     if estimator.centers is None:
         n_centers = check_count(estimator.n_centers, "n_centers")
         return choose_centers(X_test, n_centers, test_weight, rng)
     return check_centers(estimator.centers, X_test.shape[1])
 
 
+def quadratic_solver():
+    """The module piqp, which KLIEP and KMM alone need."""
+    try:
+        import piqp
+    except ImportError as error:
+        raise ImportError(f"KLIEP and KMM need the package piqp: {error}") from error
+    return piqp
+
+
 def far_share(X_train, X_test, max_rows=100):
     """Share of the test rows that lie far from every training row.
 
     Far means farther than three times the median distance between training rows.
-
-    Parameters
-    ----------
-    X_train : ndarray of shape (n_train, d)
-    X_test : ndarray of shape (n_test, d)
-    max_rows : int, default=100
-        About so many rows, evenly spaced, stand for the test sample and for the median distance.
-
-    Returns
-    -------
-    float
-        Zero when the training rows are all equal: they set no scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> far_share(np.array([[0.0], [1.0], [2.0]]), np.array([[1.5], [4.0], [6.0], [9.0]]))
-    0.5
     """
     if np.all(X_train == X_train[0]):
         return 0.0
@@ -132,22 +83,7 @@ def far_share(X_train, X_test, max_rows=100):
 
 
 def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
-    """Warn when the weights rest on very few rows, or the test sample lies far from training.
-
-    Parameters
-    ----------
-    X_train : ndarray of shape (n_train, d)
-    X_test : ndarray of shape (n_test, d)
-    weights : ndarray of shape (n_train,)
-    stacklevel : int, default=2
-        As for :func:`warnings.warn`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.arange(10.0)[:, None]
-    >>> warn_of_overlap(X, X, np.ones(10))  # silent: the samples agree
-    """
+    """Warn when the weights rest on very few rows, or the test sample lies far from training."""
     n = len(weights)
     effective = effective_sample_size(weights) if weights.any() else 0.0
     far = far_share(X_train, X_test)
@@ -203,16 +139,7 @@ class DensityRatio(BaseEstimator):
         return self
 
     def check_finite(self, weights):
-        """Return weights that this estimator gave if they are finite, or raise one clear sentence.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_train,)
-
-        Returns
-        -------
-        ndarray of shape (n_train,)
-        """
+        """Return weights that this estimator gave, if they are finite."""
         if np.all(np.isfinite(weights)):
             return weights
         raise ValueError(

@@ -19,18 +19,6 @@ from ddr._seeding import seed_sequence
 from ddr.datasets import FourClusters, load, scale_to_unit_box
 from ddr.digits import RESIZES, SCALINGS, digit_images, scale_together, sixteen_by_sixteen
 
-__all__ = [
-    "DIRECTIONS",
-    "ShiftedProblem",
-    "accuracy_gap",
-    "biased_sampling",
-    "cross_dataset",
-    "digit_images",
-    "mixture_shift",
-    "scale_to_unit_box",
-    "selection_probability",
-]
-
 DIRECTIONS = ("USPS to MNIST", "MNIST to USPS")
 _TRIES = 100
 
@@ -408,8 +396,7 @@ class _Pool:
 
 
 def _table(X, y, scaling):
-    if scaling not in ("feature", "none"):
-        raise ValueError(f"scaling must be 'feature' or 'none', got {scaling!r}")
+    check_choice(scaling, "scaling", ("feature", "none"))
     X = check_array(X, dtype=np.float64, input_name="X")
     y = column_or_1d(y)
     check_consistent_length(X, y)
@@ -436,8 +423,7 @@ def _check_strength(strength):
 
 
 def _check_choice(n_omegas, choose, gap, test_fraction, min_per_class):
-    if choose not in ("max_gap", "none"):
-        raise ValueError(f"choose must be 'max_gap' or 'none', got {choose!r}")
+    check_choice(choose, "choose", ("max_gap", "none"))
     if choose == "max_gap" and not callable(gap):
         raise ValueError(
             f"gap must be a callable when choose='max_gap', got {gap!r}; "

@@ -15,14 +15,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import (
-    check_choice,
-    check_fit_data,
-    check_grid,
-    check_magnitude,
-    check_positive,
-)
-from ddr.validation import check_loss, first_best, posterior_loss, weighted_splits
+from ddr._checks import check_choice, check_fit_data, check_grid, check_magnitude, check_positive
+from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
 
 # LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
 # scikit-learn warns that the solver stopped early.
@@ -179,24 +173,7 @@ def _fit_platts(scores, y_index, weight):
 
 
 def platt_posterior(scores, platt):
-    """Posterior probabilities of class scores under fitted sigmoids, normalised over the classes.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, m)
-    platt : ndarray of shape (m, 2), or (1, 2) for two classes
-        A and B of each class; for two classes those of the second.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> platt_posterior(np.array([[-1.0, 1.0]]), np.array([[-np.log(3), 0.0]])).round(2)
-    array([[0.25, 0.75]])
-    """
+    """Posterior probabilities of class scores under fitted sigmoids; rows sum to one."""
     if scores.shape[1] == 2:
         z = platt[0, 0] * scores[:, 1] + platt[0, 1]
         return np.stack([expit(z), expit(-z)], axis=1)
@@ -339,14 +316,7 @@ class LinearSVMWithPosteriors(_PlattSVM):
     """
 
     def __init__(
-        self,
-        C=1.0,
-        *,
-        cv=5,
-        calibration="cv",
-        predict_by="posterior",
-        tol=1e-3,
-        random_state=None,
+        self, C=1.0, *, cv=5, calibration="cv", predict_by="posterior", tol=1e-3, random_state=None
     ):
         self.C = C
         self.cv = cv
@@ -482,4 +452,4 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     def _risk(self, scores, y_index, weight):
         if self.loss != "zero_one":
             scores = platt_posterior(scores, _fit_platts(scores, y_index, weight))
-        return weight @ posterior_loss(y_index, scores, self.loss) / weight.sum()
+        return weighted_risk(posterior_loss(y_index, scores, self.loss), weight)

@@ -20,13 +20,15 @@ _THREE_WIDTHS = np.exp(-4.5)
 _FITS_BYTES = 2**26
 
 
-def second_moment(K):
+def second_moment(K, n_rows=None):
     r"""Second moment of the basis functions over the training rows (paper, eq. 12).
 
     Parameters
     ----------
     K : ndarray of shape (n, b)
-        Kernel values of the training rows.
+        Kernel values of the training rows, or of a block of them.
+    n_rows : int, default=None
+        Number of all training rows, so that the moments of the blocks add up; None means n.
 
     Returns
     -------
@@ -43,52 +45,25 @@ def second_moment(K):
     array([[1., 1.],
            [1., 2.]])
     """
-    return K.T @ K / len(K)
+    S = K.T @ K
+    S /= len(K) if n_rows is None else n_rows
+    return S
 
 
-def soft_moment(K, test_weight=None, normalization="posterior"):
-    r"""First moment of the basis functions over weighted test rows (paper, eqs. 13 and 14).
+def soft_moment(K, test_weight=None, total=None):
+    r"""First moment of the basis functions over weighted test rows (paper, eqs. 9, 13 and 14).
 
     Parameters
     ----------
     K : ndarray of shape (n, b)
-        Kernel values of the test rows.
+        Kernel values of the test rows, or of a block of them.
     test_weight : ndarray of shape (n,), default=None
         For a class-wise match, the posterior of that class. None means ones.
-    normalization : {"posterior", "literal"}, default="posterior"
-        Divide by the sum of the weights, or as printed in eq. 14 by the number of rows. The
-        latter estimates :math:`p_{ts}(x, c)/p_{tr}(x|c)`, so a product with the prior ratio counts
+    total : float, default=None
+        What to divide by: the sum of the weights of all rows, so that the moments of the blocks
+        add up. None means the sum of these weights. Eq. 14 as printed has the number of test rows;
+        that estimates :math:`p_{ts}(x, c)/p_{tr}(x|c)`, so a product with the prior ratio counts
         the test prior twice.
-
-    Returns
-    -------
-    ndarray of shape (b,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> K = np.array([[1.0, 0.0], [1.0, 2.0]])
-    >>> soft_moment(K, np.array([0.5, 0.5])), soft_moment(K, np.array([0.5, 0.5]), "literal")
-    (array([1., 1.]), array([0.5, 0.5]))
-    """
-    check_choice(normalization, "normalization", ("posterior", "literal"))
-    if test_weight is None:
-        return K.mean(axis=0)
-    total = np.sum(test_weight) if normalization == "posterior" else len(K)
-    return test_weight @ K / total
-
-
-def ulsif_coefficients(S, s, lam):
-    r"""Minimiser of the uLSIF objective (paper, eq. 11).
-
-    Parameters
-    ----------
-    S : ndarray of shape (b, b)
-        Second moment over the training rows.
-    s : ndarray of shape (b,)
-        First moment over the test rows.
-    lam : float
-        Regularisation, positive.
 
     Returns
     -------
@@ -96,9 +71,45 @@ def ulsif_coefficients(S, s, lam):
 
     Notes
     -----
+    .. math:: \hat s_{l,c} = \sum_j p(c|x_j)\, k(x_j, x_l) \Big/ \sum_j p(c|x_j)
+
+    Weights of one give eq. 13. Each kernel value times its row's weight is the kernel of eq. 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K = np.array([[1.0, 0.0], [1.0, 2.0]])
+    >>> soft_moment(K, np.array([0.5, 0.5])), soft_moment(K, np.array([0.5, 0.5]), total=2)
+    (array([1., 1.]), array([0.5, 0.5]))
+    """
+    test_weight = np.ones(len(K)) if test_weight is None else test_weight
+    return test_weight @ K / (np.sum(test_weight) if total is None else total)
+
+
+def ulsif_coefficients(S, s, lam):
+    r"""Minimiser of the uLSIF objective (paper, eq. 11).
+
+    Parameters
+    ----------
+    S : ndarray of shape (b, b), or pair of arrays
+        Second moment over the training rows, or its eigenvalues and eigenvectors.
+    s : ndarray of shape (b,)
+        First moment over the test rows.
+    lam : float or ndarray of shape (n_lams,)
+        Regularisation, positive.
+
+    Returns
+    -------
+    ndarray of shape (b,), or (n_lams, b)
+
+    Notes
+    -----
     .. math::
         \hat\alpha = \arg\min_\alpha \tfrac12 \alpha^T \hat S \alpha - \hat s^T \alpha
         + \tfrac{\lambda}{2} \lVert\alpha\rVert^2 = (\hat S + \lambda I)^{-1} \hat s
+
+    One eigendecomposition :math:`\hat S = U D U^T` serves every s and every regularisation:
+    the inverse is :math:`U (D + \lambda I)^{-1} U^T`.
 
     Examples
     --------
@@ -106,7 +117,14 @@ def ulsif_coefficients(S, s, lam):
     >>> ulsif_coefficients(np.eye(2), np.array([1.0, 2.0]), lam=1.0)
     array([0.5, 1. ])
     """
-    return np.linalg.solve(S + lam * np.eye(len(S)), s)
+    eigenvalues, U = S if isinstance(S, tuple) else _spectrum(S)
+    return ((s @ U) / np.add.outer(lam, eigenvalues)) @ U.T
+
+
+def _spectrum(S):
+    """Eigenvalues and eigenvectors of a second moment; rounding cannot make it indefinite."""
+    eigenvalues, U = np.linalg.eigh(S)
+    return np.maximum(eigenvalues, 0.0), U
 
 
 class _Moments:
@@ -124,24 +142,20 @@ class _Moments:
             b = len(self.train.centers)
             S = np.zeros((len(new), b, b))
             for _, i, K in self.train.at_each(new):
-                S[i] += K.T @ K
-            for sigma, S_sigma in zip(new, S, strict=True):
-                eigenvalues, vectors = np.linalg.eigh(S_sigma / len(self.train.X))
-                self._spectra[sigma] = np.maximum(eigenvalues, 0.0), vectors
+                S[i] += second_moment(K, len(self.train.X))
+            self._spectra |= zip(new, map(_spectrum, S), strict=True)
         return [self._spectra[sigma] for sigma in sigmas]
 
     def first_moments(self, sigmas, weight):
-        s = np.zeros((len(sigmas), len(self.test.centers)))
+        s, total = np.zeros((len(sigmas), len(self.test.centers))), weight.sum()
         for rows, i, K in self.test.at_each(sigmas):
-            s[i] += weight[rows] @ K
-        return s / weight.sum()
-
-    def first_moment(self, sigma, weight):
-        return sum(weight[rows] @ K for rows, K in self.test.at(sigma)) / weight.sum()
+            s[i] += soft_moment(K, weight[rows], total)
+        return s
 
     def coefficients(self, sigma, lam, weight, clip):
-        ((eigenvalues, U),) = self.spectra([sigma])
-        alpha = U @ ((U.T @ self.first_moment(sigma, weight)) / (eigenvalues + lam))
+        (spectrum,), total = self.spectra([sigma]), weight.sum()
+        s = sum(soft_moment(K, weight[rows], total) for rows, K in self.test.at(sigma))
+        alpha = ulsif_coefficients(spectrum, s, lam)
         return np.maximum(alpha, 0.0) if clip == "coefficients" else alpha
 
     def ratio(self, alpha, sigma):
@@ -237,13 +251,11 @@ def _kfold_scores(moments, sigmas, lams, weight, clip, train_folds, test_folds):
         b = len(moments.train.centers)
         S = np.zeros((len(sigmas), b, b))
         for rows, i, K in moments.train.at_each(sigmas):
-            S[i] += K.T @ (K * kept_train[rows, None])
+            S[i] += second_moment(K[kept_train[rows]], np.count_nonzero(kept_train))
         first = moments.first_moments(sigmas, weight * kept_test)
         alphas = []
         for S_sigma, s in zip(S, first, strict=True):
-            eigenvalues, U = np.linalg.eigh(S_sigma / np.count_nonzero(kept_train))
-            inverse = 1.0 / (np.maximum(eigenvalues, 0.0)[:, None] + lams)
-            alpha = U @ (inverse * (U.T @ s)[:, None])
+            alpha = ulsif_coefficients(S_sigma, s, lams).T
             alphas.append(np.maximum(alpha, 0.0) if clip == "coefficients" else alpha)
         for rows, i, K in moments.train.at_each(sigmas):
             squares[i] += ~kept_train[rows] @ np.square(np.maximum(K @ alphas[i], 0.0))
@@ -394,18 +406,6 @@ class ULSIF(DensityRatio):
         """Prepare repeated fits to the same two samples under changing test weights.
 
         Centres are drawn once from all test rows, and the eigendecompositions are shared.
-
-        Parameters
-        ----------
-        X_train : ndarray of shape (n_train, d)
-        X_test : ndarray of shape (n_test, d)
-        reselect : bool, default=False
-            Whether to choose width and regularisation anew in each fit, or in the first one only.
-
-        Returns
-        -------
-        callable
-            ``match(test_weight) -> weights`` on the training rows.
         """
         fitted = clone(self)
         rng = check_random_state(self.random_state)

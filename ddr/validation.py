@@ -42,13 +42,7 @@ _TIE = 1e-12
 
 
 def check_loss(loss):
-    """Raise unless ``loss`` names one of ``LOSSES``.
-
-    Examples
-    --------
-    >>> check_loss("log")
-    'log'
-    """
+    """Raise unless ``loss`` names one of ``LOSSES``."""
     return check_choice(loss, "loss", LOSSES)
 
 
@@ -90,31 +84,7 @@ def stratified_folds(y, n_folds=5, random_state=None):
 
 
 def weighted_splits(cv, X, y, weight, random_state=None):
-    """Train and test rows of each fold, without the rows of weight zero.
-
-    Parameters
-    ----------
-    cv : int, splitter or iterable
-        Number of folds for ``stratified_folds`` (made after the rows of weight zero are set
-        aside, so that weight zero means removed), an object with scikit-learn's ``split``, or
-        an iterable of (train, test) index arrays.
-    X : array-like of shape (n, d)
-    y, weight : ndarray of shape (n,)
-    random_state : int, RandomState or None
-        Shuffles the rows when ``cv`` is a number.
-
-    Returns
-    -------
-    list of (train, test) index arrays
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, weight = np.array([0, 0, 0, 1, 1]), np.array([1.0, 0.0, 1.0, 1.0, 1.0])
-    >>> [sorted(train.tolist() + test.tolist()) for train, test in
-    ...  weighted_splits(2, np.empty((5, 1)), y, weight)]
-    [[0, 2, 3, 4], [0, 2, 3, 4]]
-    """
+    """Train and test rows of each fold, without the rows of weight zero."""
     if isinstance(cv, Integral):
         kept = np.flatnonzero(weight > 0)
         folds = stratified_folds(y[kept], cv, random_state)
@@ -138,31 +108,7 @@ def weighted_splits(cv, X, y, weight, random_state=None):
 
 
 def posterior_loss(y_index, posterior, loss):
-    r"""Loss of each row's posterior probabilities.
-
-    Parameters
-    ----------
-    y_index : ndarray of shape (n,), int
-        Column of the true class.
-    posterior : ndarray of shape (n, ..., m)
-        Class probabilities in the last axis; axes between are for several models at once.
-    loss : {"zero_one", "log", "squared"}
-
-    Returns
-    -------
-    ndarray of shape (n, ...)
-
-    Notes
-    -----
-    Zero-one: :math:`1[\arg\max_c p_c \ne y]`. Log: :math:`-\ln p_y`, with :math:`p_y` raised to
-    the machine epsilon, as in scikit-learn. Squared (Brier): :math:`\sum_c (p_c - 1[y=c])^2`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> posterior_loss(np.array([0, 0]), np.array([[0.75, 0.25], [0.5, 0.5]]), "squared")
-    array([0.125, 0.5  ])
-    """
+    r"""Loss of each row's posterior probabilities."""
     truth = y_index.reshape((-1,) + (1,) * (posterior.ndim - 2))
     if loss == "zero_one":
         return (posterior.argmax(axis=-1) != truth).astype(float)
@@ -175,14 +121,36 @@ def posterior_loss(y_index, posterior, loss):
     return np.einsum("...c,...c->...", posterior, posterior) - 2 * chosen + 1
 
 
-def first_best(risk):
-    """Index of the first of the lowest risks; differences by rounding count as ties.
+def weighted_risk(losses, weight):
+    r"""Reweighted risk of held-out rows (paper, eqs. 2 and 3).
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n,) or (n, n_models)
+    weight : ndarray of shape (n,)
+        Ratio of the joint densities (eq. 2) or of the marginal ones (eq. 3) of each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n_models,)
+
+    Notes
+    -----
+    .. math:: \hat R = \sum_i w_i\, \ell(x_i, y_i; \theta) \Big/ \sum_i w_i
+
+    The paper divides by n: the same for weights of mean one.
 
     Examples
     --------
-    >>> first_best([0.3, 0.1 + 1e-16, 0.1])
-    1
+    >>> import numpy as np
+    >>> weighted_risk(np.array([0.0, 1.0]), np.array([3.0, 1.0]))
+    np.float64(0.25)
     """
+    return weight @ losses / weight.sum()
+
+
+def first_best(risk):
+    """Index of the first of the lowest risks; differences by rounding count as ties."""
     risk = np.asarray(risk)
     return int(np.flatnonzero(risk <= risk.min() + _TIE)[0])
 
@@ -196,27 +164,7 @@ def _rows(X, index):
 
 
 def weight_parameter(estimator):
-    """Name by which an estimator's ``fit`` takes weights, or None if it takes none.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A ``Pipeline`` gives the weights to its last step.
-
-    Returns
-    -------
-    str or None
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> weight_parameter(LogisticRegression())
-    'sample_weight'
-    >>> weight_parameter(make_pipeline(StandardScaler(), LogisticRegression()))
-    'logisticregression__sample_weight'
-    """
+    """Name by which an estimator's ``fit`` takes weights, or None if it takes none."""
     if isinstance(estimator, Pipeline):
         step, last = estimator.steps[-1]
         inner = weight_parameter(last)
@@ -263,11 +211,11 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss):
 def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss):
     """Weighted risk of each fold, and the total weight that each fold holds out."""
     mass = np.array([weight[test].sum() for _, test in splits])
-    total = [
-        weight[test] @ _fold_losses(estimator, X, y, train, test, fit_weight, loss)
+    risks = [
+        weighted_risk(_fold_losses(estimator, X, y, train, test, fit_weight, loss), weight[test])
         for train, test in splits
     ]
-    return np.array(total) / mass, mass
+    return np.array(risks), mass
 
 
 def _check_data(estimator, X, y, sample_weight):
@@ -407,14 +355,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     def __init__(
-        self,
-        estimator,
-        param_grid,
-        cv=5,
-        loss="zero_one",
-        *,
-        weighted_fit=True,
-        random_state=None,
+        self, estimator, param_grid, cv=5, loss="zero_one", *, weighted_fit=True, random_state=None
     ):
         self.estimator = estimator
         self.param_grid = param_grid
@@ -491,13 +432,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def clone_values(params):
-    """Parameter values, estimators among them cloned so that candidates share nothing.
-
-    Examples
-    --------
-    >>> clone_values({"C": 1.0})
-    {'C': 1.0}
-    """
+    """Parameter values, estimators among them cloned so that candidates share nothing."""
     return {name: clone(value, safe=False) for name, value in params.items()}
 
 

@@ -177,7 +177,7 @@ def test_a_solver_that_fails_is_said(monkeypatch):
         def solve(self):
             return "out of order"
 
-    monkeypatch.setattr(ddr.kliep.piqp, "DenseSolver", Broken)
+    monkeypatch.setattr("piqp.DenseSolver", Broken)
     K = np.array([[1.0, 0.1], [0.5, 1.0]])
     with pytest.raises(RuntimeError, match="programme of KLIEP was not solved: out of order"):
         kliep_coefficients(K, np.array([0.5, 0.9]), np.ones(2))

@@ -1,6 +1,7 @@
 """What every ratio estimator promises: weights mean copies, warnings, scikit-learn's ways."""
 
 import pickle
+import sys
 import warnings
 
 import numpy as np
@@ -410,3 +411,11 @@ def test_a_new_method_needs_only_fit_and_predict():
     fitted = NoShift().fit(X_train, X_test)
     assert fitted.effective_sample_size_ == 40.0
     assert_array_equal(fitted.predict(X_test), np.ones(30))
+
+
+@pytest.mark.parametrize("estimator", [KLIEP(0.5), KMM(0.5)])
+def test_a_missing_solver_is_named(monkeypatch, estimator):
+    monkeypatch.setitem(sys.modules, "piqp", None)
+    X = np.arange(12.0)[:, None]
+    with pytest.raises(ImportError, match="^KLIEP and KMM need the package piqp: "):
+        estimator.fit(X, X[2:5])

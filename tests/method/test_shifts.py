@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from ddr import shifts
 from ddr.datasets import FourClusters, load
-from ddr.digits import resize_images, resize_matrix
+from ddr.digits import resize_images, resize_matrix, sixteen_by_sixteen
 from ddr.shifts import (
     accuracy_gap,
     biased_sampling,
@@ -286,7 +286,7 @@ def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"choose": "best"}, "choose must be 'max_gap' or 'none', got 'best'"),
+        ({"choose": "best"}, "choose must be one of 'max_gap', 'none', got 'best'"),
         ({"choose": "max_gap"}, "gap must be a callable when choose='max_gap', got None"),
         ({"choose": "max_gap", "gap": lambda *a: np.nan}, "gap must return a finite number"),
         ({"n_omegas": 0}, "n_omegas must be a positive integer, got 0"),
@@ -301,7 +301,7 @@ def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
         ({"y": [None, pd.NA, *["a", "b"] * 199]}, "a label for each row, got 2 missing"),
         ({"y": np.arange(400) / 7}, "y must hold class labels of one type"),
         ({"y": np.array(["a", 1] * 200, dtype=object)}, "y must hold class labels of one type"),
-        ({"scaling": "unit"}, "scaling must be 'feature' or 'none', got 'unit'"),
+        ({"scaling": "unit"}, "scaling must be one of 'feature', 'none', got 'unit'"),
         ({"y": np.ones(400)}, "y must have at least two classes, got one"),
         ({"y": np.ones(7)}, "inconsistent numbers of samples"),
     ],
@@ -358,9 +358,39 @@ def test_resizing_keeps_a_flat_image_flat_and_symmetry(method):
     np.testing.assert_allclose(operator, operator[::-1, ::-1], atol=1e-12)
 
 
+def test_nearest_picks_existing_pixels():
+    operator = resize_matrix(28, 16, "nearest")
+    assert set(operator.ravel()) == {0.0, 1.0}
+    # The centre of new pixel i lies at (i + 1/2) 28/16, within the old pixel of that whole part.
+    expected = [int((i + 0.5) * 28 / 16) for i in range(16)]
+    assert operator.argmax(axis=1).tolist() == expected
+    x = np.arange(784.0)
+    picked = x.reshape(28, 28)[np.ix_(expected, expected)]
+    np.testing.assert_array_equal(resize_images(x[None], 16, "nearest")[0], picked.ravel())
+
+
+@pytest.mark.parametrize(("method", "neighbours"), [("bicubic", 4), ("bilinear", 2)])
+def test_without_antialiasing_only_the_neighbours_count(method, neighbours):
+    plain = resize_matrix(28, 16, method, antialias=False)
+    assert np.count_nonzero(plain, axis=1).max() <= neighbours
+    assert np.count_nonzero(resize_matrix(28, 16, method), axis=1).max() > neighbours
+    # Both kernels reproduce a straight line: the value at the new pixel's centre. Rows at the
+    # border lose neighbours and are left out.
+    line = plain @ (np.arange(28) + 0.5)
+    np.testing.assert_allclose(line[1:-1], ((np.arange(16) + 0.5) * 28 / 16)[1:-1])
+
+
+def test_unclipped_digits_overshoot_and_clipped_ones_are_cut_off():
+    free = sixteen_by_sixteen("MNIST", clip=False)
+    assert free.min() < -1
+    assert free.max() > 1
+    np.testing.assert_array_equal(sixteen_by_sixteen("MNIST"), np.clip(free, -1, 1))
+    np.testing.assert_array_equal(sixteen_by_sixteen("USPS", clip=False), load("USPS").X)
+
+
 def test_resizing_refuses_nonsense():
-    with pytest.raises(ValueError, match=r"resize must be one of bicubic, .* got 'nearest'"):
-        resize_matrix(28, 16, "nearest")
+    with pytest.raises(ValueError, match=r"resize must be one of 'bicubic', .* got 'lanczos'"):
+        resize_matrix(28, 16, "lanczos")
     with pytest.raises(ValueError, match="n_out must be from 1 to n_in = 16, got 28"):
         resize_matrix(16, 28)
     with pytest.raises(ValueError, match="n_out must be at most 20 when cropping 28, got 24"):
@@ -412,6 +442,40 @@ def test_scalings_reach_the_stated_ranges():
     assert (np.vstack(both).min(axis=0) == -1).all()
 
 
+def by_hand(X, low, high):
+    """Every column from [low, high] to [-1, 1], a constant one to zero."""
+    out = np.zeros(X.shape)
+    for j in np.flatnonzero(high > low):
+        out[:, j] = 2 * (X[:, j] - low[j]) / (high[j] - low[j]) - 1
+    return out
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("scope", ["pair", "draw"])
+@pytest.mark.parametrize("options", [{}, {"antialias": False, "clip": False}])
+def test_scaling_by_the_pair_or_the_draw(scope, together, options):
+    scaling = f"joint {scope}" if together else scope
+    problem = cross_dataset(
+        (2, 7), "MNIST to USPS", scaling=scaling, max_samples=80, random_state=3, **options
+    )
+    images = {name: sixteen_by_sixteen(name, "bicubic", **options) for name in ("MNIST", "USPS")}
+    rows = {"MNIST": problem.info["train_rows"], "USPS": problem.info["test_rows"]}
+    ranged = dict(rows)
+    if scope == "pair":
+        ranged = {name: np.flatnonzero(np.isin(load(name).y, (2, 7))) for name in images}
+    ranges = {name: images[name][ranged[name]] for name in images}
+    if together:
+        ranges = dict.fromkeys(images, np.vstack([*ranges.values()]))
+    for name, side in (("MNIST", problem.X_train), ("USPS", problem.X_test)):
+        low, high = ranges[name].min(axis=0), ranges[name].max(axis=0)
+        np.testing.assert_allclose(side, by_hand(images[name][rows[name]], low, high), atol=1e-12)
+    if scaling == "draw":
+        varying = problem.X_train.any(axis=0)
+        assert not varying.all()  # some pixels are blank in all 80 images
+        assert set(problem.X_train[:, varying].max(axis=0)) == {1.0}
+        assert set(problem.X_train[:, varying].min(axis=0)) == {-1.0}
+
+
 def test_resized_digits_are_computed_once():
     first, again = (shifts.digit_images("MNIST")[0] for _ in range(2))
     assert first is again
@@ -423,9 +487,9 @@ def test_resized_digits_are_computed_once():
     [
         ({"digits": (5, 5)}, r"digits must be two different digits from 0 to 9, got \(5, 5\)"),
         ({"digits": 5}, "digits must be two digits such as"),
-        ({"direction": "USPS"}, "direction must be one of USPS to MNIST, MNIST to USPS"),
-        ({"resize": "nearest"}, "resize must be one of"),
-        ({"scaling": "none"}, "scaling must be one of global, feature, joint, sample"),
+        ({"direction": "USPS"}, "direction must be one of 'USPS to MNIST', 'MNIST to USPS', got"),
+        ({"resize": "lanczos"}, "resize must be one of 'bicubic', .*, got 'lanczos'"),
+        ({"scaling": "none"}, "scaling must be one of 'global', 'sample', .*'joint draw', got"),
         ({"fraction": 0}, r"fraction must be in \(0, 1\], got 0"),
         ({"max_samples": 1}, "max_samples must be None or at least 2, got 1"),
         ({"fraction": 1e-4}, "fraction must leave both digits"),

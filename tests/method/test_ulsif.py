@@ -77,9 +77,11 @@ def test_moments_are_the_sums_of_equations_12_to_14():
     assert_allclose(soft_moment(K), sum(K) / 6)
     weighted = sum(pj * k for pj, k in zip(p, K, strict=True))
     assert_allclose(soft_moment(K, p), weighted / p.sum())
-    assert_allclose(soft_moment(K, p, "literal"), weighted / 6)
-    with pytest.raises(ValueError, match="normalization must be one of 'posterior', 'literal', go"):
-        soft_moment(K, p, "printed")
+    assert_allclose(soft_moment(K, p, total=6), weighted / 6)
+    blocks = slice(0, 2), slice(2, 6)
+    assert_allclose(sum(second_moment(K[rows], 6) for rows in blocks), second_moment(K))
+    in_blocks = sum(soft_moment(K[rows], p[rows], p.sum()) for rows in blocks)
+    assert_allclose(in_blocks, soft_moment(K, p))
 
 
 @pytest.mark.parametrize("lam", [0.01, 1.0])
