@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from companion.paths import ROOT
-from companion.runs_commands import multiverse, publish, reproduce, verify
+from companion.runs_commands import multiverse, publish, reproduce, search, verify
 from ddr._version import __version__
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -27,7 +27,7 @@ def cli():
     """Make the book: notebooks, pages, runs and data."""
 
 
-for command in (reproduce, multiverse, verify, publish):
+for command in (reproduce, multiverse, search, verify, publish):
     cli.add_command(command)
 
 

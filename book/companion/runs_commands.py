@@ -195,3 +195,26 @@ def publish(path, into):
         raise ValueError(f"--store must be a file with runs, got {str(path)!r}, which is none")
     for written in publish(path, into):
         click.echo(written)
+
+
+@click.command()
+@click.argument("experiment")
+@jobs_option
+@store_option
+def search(experiment, jobs, path):
+    """Search for the protocol that reproduces a printed table, by the rules of book/search.
+
+    Interrupted, the command resumes when it is called again. At the end it publishes every response
+    and prints the best protocols with their scores on both halves of the cases.
+    """
+    from companion.evidence import protocol_search as searching
+    from companion.runs.sweep import check_jobs
+
+    check_jobs(jobs, "--jobs")
+    rules = searching.read_search(experiment)
+    responses = searching.compute(rules, path, _indented, jobs=jobs, progress=True)
+    for written in searching.publish(rules, responses):
+        click.echo(written)
+    printed = searching.visible(experiment, rules)
+    last = list(rules["stages"])[-1]
+    click.echo(searching.ranking(rules, printed, responses, last).head(10).to_string(index=False))

@@ -19,7 +19,7 @@ def search():
         "cases": CASES,
         "choice": CASES[::2],
         "validation": CASES[1::2],
-        "screen": {"draws": 1, "keep": 2},
+        "stages": {"final": {"draws": 5, "keep": 2}},
         "choices": {
             "resize": {"sharp": {"clip": False}, "soft": {"clip": True}},
             "scaling": {"one": {"scaling": "global"}, "each": {"scaling": "draw"}},
@@ -120,7 +120,7 @@ def test_validation_takes_no_part_in_the_choice(search, responses):
 
 def test_an_exact_replication_scores_what_chance_allows(search):
     printed = pd.DataFrame({"case": CASES, "method": "Unweighted", "mean": 0.7, "sd": 0.04})
-    few, many = (search_of.exact_replication(search, printed, CASES, n) for n in (4, 400))
+    few, many = (search_of.exact_replication(printed, CASES, n) for n in (4, 400))
     assert 0.02 < np.median(few) < 0.04
     assert np.median(many) < 0.005
 

@@ -417,5 +417,5 @@ def test_a_new_method_needs_only_fit_and_predict():
 def test_a_missing_solver_is_named(monkeypatch, estimator):
     monkeypatch.setitem(sys.modules, "piqp", None)
     X = np.arange(12.0)[:, None]
-    with pytest.raises(ImportError, match="^KLIEP and KMM need the package piqp: "):
+    with pytest.raises(ImportError, match=r"^KLIEP and KMM need the package piqp: "):
         estimator.fit(X, X[2:5])

@@ -5,6 +5,7 @@ standard deviations of the columns that need no weights, on half of the cases; t
 validates. The columns of uLSIF and DDR-uLSIF take no part, so that they test what was chosen.
 """
 
+from io import StringIO
 from itertools import product
 
 import numpy as np
@@ -14,6 +15,10 @@ import yaml
 from companion.evidence.printed import values
 from companion.paths import BOOK
 from companion.runs.protocols import load_protocol
+from companion.runs.published import FOLDER, verified, write_files
+from companion.runs.responses import CrossResponses
+from companion.runs.store import Store, Task
+from companion.runs.sweep import sweep
 
 KEYS = ["stage", "variant", "grid", "folds"]
 _RESPONSES = ["variant", "case", "draw", "column", "candidate"]
@@ -58,7 +63,10 @@ def outcomes(search, responses, stage):
     """Mean and sd of every protocol: one row for each case and column."""
     responses = responses[responses["stage"] == stage]
     tables = []
+    offered = set(responses["candidate"])
     for grid, folds in candidates(search):
+        if not offered.issuperset(search.get("grids", {}).get(grid, offered)):
+            continue  # a stage with fewer values of C cannot tell
         chosen = selected(responses, search.get("grids", {}).get(grid), folds or "shared")
         found = chosen.groupby(["variant", "case", "column"])["accuracy"]
         table = found.agg(mean="mean", sd="std", draws="count").reset_index()
@@ -95,13 +103,57 @@ def ranking(search, printed, responses, stage):
     return table.sort_values("choice").reset_index()
 
 
-def kept(search, printed, responses):
-    """The variants that go from the screening into the final: those with the best selections."""
-    best = ranking(search, printed, responses, "screen").drop_duplicates("variant")
-    return best["variant"].head(search["screen"]["keep"]).tolist()
+def kept(search, printed, responses, stage):
+    """The variants that go on to the next stage, best first."""
+    rule, draws = (search["stages"][stage][key] for key in ("keep", "draws"))
+    best = ranking(search, printed, responses, stage).drop_duplicates("variant")
+    if rule != "not excluded by chance":
+        return best["variant"].head(rule).tolist()
+    limit = np.median(exact_replication(printed, search["choice"], draws))
+    return best.loc[best["choice"] < limit, "variant"].tolist()
 
 
-def exact_replication(search, printed, cases, draws, repeats=2000, seed=0):
+def compute(search, path, say, **options):
+    """Compute the responses of every stage into a store, or take up those that are there."""
+    printed, names, tables = visible(search["experiment"], search), variants(search), []
+    going = list(names)
+    for stage, rule in search["stages"].items():
+        tasks = [
+            Task(case, draw) for draw in range(rule["draws"]) for case in search[rule["cases"]]
+        ]
+        for number, name in enumerate(going, start=1):
+            say(f"{stage}, {number} of {len(going)}: {name}")
+            run = CrossResponses(names[name], search, stage)
+            kind = "all C" if run.new_folds else "some C"  # the first two stages share their rows
+            store = Store(path, search["experiment"], f"search:{kind}:{name}", run.parameters)
+            rows = sweep(run, tasks, store, **options)
+            tables.append(as_responses(rows, stage, name, search["columns"][0]))
+        if "keep" in rule:
+            going = kept(search, printed, pd.concat(tables, ignore_index=True), stage)
+    return pd.concat(tables, ignore_index=True)
+
+
+def as_responses(rows, stage, variant, column):
+    """Rows of a store as responses: the candidate is the C in the name of the method."""
+    return pd.DataFrame(
+        {"stage": stage, "variant": variant, "case": rows["case"], "draw": rows["seed"]}
+        | {"column": column, "candidate": rows["method"].str.removeprefix("C=").astype(float)}
+        | {name: rows[name] for name in ("accuracy", "risk", "risk_new")}
+    )
+
+
+def publish(search, responses):
+    """Write all responses into the published results."""
+    text = responses.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    return write_files({f"{search['experiment']}-search.csv": text})
+
+
+def published_responses(experiment):
+    """Read the published responses of a search."""
+    return pd.read_csv(StringIO(verified(FOLDER)[f"{experiment}-search.csv"].decode()))
+
+
+def exact_replication(printed, cases, draws, repeats=2000, seed=0):
     """Scores that the very protocol of the print would get with so few draws, by simulation."""
     rng = np.random.default_rng(seed)
     printed = printed[printed["case"].isin(cases)]

@@ -18,7 +18,7 @@ class CrossResponses:
     def __init__(self, problem, search, stage):
         self.problem, self.new_folds = problem, stage == "final"
         self.seed, self.cases = search["seed"], search["cases"]
-        self.Cs, self.n_folds = search[stage]["Cs"], search["folds"]
+        self.Cs, self.n_folds = search["stages"][stage]["Cs"], search["folds"]
 
     @property
     def parameters(self):

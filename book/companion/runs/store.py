@@ -24,6 +24,8 @@ from companion.paths import BUILD
 
 STORE = BUILD / "reproduction" / "runs.sqlite"
 VALUES = ("accuracy", "n_iter", "mutual_information", "prior_ratio", "ess", "seconds")
+#: What the responses of a search have besides: risks of cross-validation.
+RISKS = ("risk", "risk_new")
 COLUMNS = ("experiment", "protocol", "case", "seed", "method", *VALUES)
 _SCHEMA = f"""
 BEGIN;
@@ -32,7 +34,7 @@ CREATE TABLE IF NOT EXISTS protocols (
     PRIMARY KEY (experiment, protocol));
 CREATE TABLE IF NOT EXISTS runs (
     experiment TEXT, protocol TEXT, sha256 TEXT, "case" TEXT, seed INTEGER, method TEXT,
-    position INTEGER NOT NULL, {", ".join(f"{value} REAL" for value in VALUES)},
+    position INTEGER NOT NULL, {", ".join(f"{value} REAL" for value in (*VALUES, *RISKS))},
     PRIMARY KEY (experiment, protocol, sha256, "case", seed, method));
 COMMIT;
 """
@@ -121,12 +123,15 @@ class Store:
     def rows(self):
         """Read the rows of all runs."""
         query = (
-            f"SELECT {_quoted(COLUMNS)} FROM runs WHERE (experiment, protocol, sha256) = (?, ?, ?) "
+            f"SELECT {_quoted((*COLUMNS, *RISKS))} FROM runs "
+            "WHERE (experiment, protocol, sha256) = (?, ?, ?) "
             'ORDER BY "case", seed, position'
         )
         rows = self._read(query, self._key)
         rows.sort(key=lambda row: natural_order(row[2]))
-        return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(VALUES, float))
+        table = pd.DataFrame(rows, columns=[*COLUMNS, *RISKS])
+        table = table.astype(dict.fromkeys((*VALUES, *RISKS), float))
+        return table if table[list(RISKS)].notna().any(axis=None) else table[list(COLUMNS)]
 
     def done(self):
         """Tell which tasks have a run in the store."""
@@ -156,7 +161,7 @@ class Store:
             raise StoreError("append must be called inside `with store.writing()`")
         table = _checked(rows)
         key = (*self._key, *task)
-        marks = ", ".join("?" * (len(COLUMNS) + 2))
+        marks = ", ".join("?" * (len(COLUMNS) + len(RISKS) + 2))
         about = (*self._key, canonical_json(self.parameters))
         try:
             with self._connection:
@@ -218,11 +223,12 @@ def _checked(rows):
     methods = [row.get("method") for row in rows]
     if not methods or len(set(methods)) < len(rows) or not all(isinstance(m, str) for m in methods):
         raise ValueError(f"a run must give one row for each of its methods, got {methods}")
-    further = {column for row in rows for column in row} - {"method", *VALUES}
+    further = {column for row in rows for column in row} - {"method", *VALUES, *RISKS}
     if further:
         known = ", ".join(("method", *VALUES))
         raise ValueError(f"a row may have {known}, got {', '.join(sorted(further))}")
-    return [[row["method"], *(_number(value, row.get(value)) for value in VALUES)] for row in rows]
+    numbers = (*VALUES, *RISKS)
+    return [[row["method"], *(_number(name, row.get(name)) for name in numbers)] for row in rows]
 
 
 def _number(column, value):
@@ -280,7 +286,9 @@ def _is_store(path):
     try:
         with closing(_connect(path)) as connection:
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
-                connection.execute(f"SELECT sha256, position, {_quoted(COLUMNS)} FROM runs LIMIT 0")
+                connection.execute(
+                    f"SELECT sha256, position, {_quoted((*COLUMNS, *RISKS))} FROM runs LIMIT 0"
+                )
                 connection.execute("SELECT sha256, parameters FROM protocols LIMIT 0")
             return connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
     except sqlite3.DatabaseError as error:
