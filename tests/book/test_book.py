@@ -88,7 +88,8 @@ def test_page(visit, axe, path):
         _photograph(page, path, width)
     if axe:
         page.wait_for_timeout(500)  # the theme marks what scrolls a moment after the resize
-        found += [f"phone: {v}" for v in _violations(page)]
+        # The only rule that a narrow window can break and a wide one keep.
+        found += [f"phone: {v}" for v in _violations(page, only="scrollable-region-focusable")]
     page.emulate_media(color_scheme="dark")
     if axe:
         found += [f"dark: {v}" for v in _violations(page, only="color-contrast")]

@@ -110,6 +110,8 @@ def parse_parameters(source):
     parameters = []
     for statement in ast.parse(source).body:
         name, literal = _assignment(statement, source)
+        if any(parameter.name == name for parameter in parameters):
+            raise ValueError(f"parameters: {name} is declared twice")
         comment = comments.get(statement.end_lineno)
         if not comment:
             raise ValueError(f"parameters line {statement.lineno}: {name} needs a trailing comment")
@@ -117,7 +119,6 @@ def parse_parameters(source):
             parameters.append(_declare(name, literal, comment, parameters))
         except (TypeError, ValueError) as error:
             raise ValueError(f"parameters line {statement.lineno}: {error}") from None
-    _refuse_duplicates([parameter.name for parameter in parameters])
     return parameters
 
 
@@ -207,12 +208,6 @@ def _read_choices(name, text, literal, earlier):
     return tuple(choice.strip() for choice in text.split(",")), ""
 
 
-def _refuse_duplicates(names):
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"parameters: {name} is declared twice")
-
-
 def check_values(parameters: Iterable[Parameter], given: Mapping[str, object]):
     """Check new values before anything runs."""
     by_name = {parameter.name: parameter for parameter in parameters}
@@ -258,14 +253,8 @@ def validate_here(name, scope):
 def _injected(scope):
     """Names in the cell that papermill inserts; a misspelt one would otherwise go unnoticed."""
     cells = [source for source in scope.get("In", []) if source.startswith("# Parameters\n")]
-    return [
-        target.id
-        for source in cells
-        for statement in ast.parse(source).body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Name)
-    ]
+    nodes = [node for source in cells for node in ast.walk(ast.parse(source))]
+    return [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 def read_value(parameter, text):
