@@ -16,7 +16,7 @@ from companion.evidence.gains import (
 )
 from companion.evidence.printed import table_name
 from companion.evidence.tables import points
-from companion.runs.multiverse import read, universes
+from companion.runs.multiverse import base_protocol, read, universes
 
 BASELINE = "baseline"
 
@@ -59,7 +59,7 @@ def universe_gains(results, experiment):
 def baseline_accuracies(results, experiment):
     """Accuracies of the unchanged protocol: those of the multiverse, or the published ones."""
     base = accuracies(results, experiment, f"universe:{BASELINE}")
-    return accuracies(results, experiment, "matched") if base.empty else base
+    return accuracies(results, experiment, base_protocol(experiment)) if base.empty else base
 
 
 def universe_change(results, experiment, universe, method=METHOD):

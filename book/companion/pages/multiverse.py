@@ -17,7 +17,7 @@ from companion.evidence.universes import (
 from companion.figures.gains import universe_forest
 from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS
-from companion.runs.multiverse import read, universes
+from companion.runs.multiverse import base_protocol, read, universes
 
 
 def write(folder, evidence):
@@ -38,7 +38,8 @@ def scope_text():
     content = read()
     counts = [f"{len(universes(e))} for {table_name(e)}" for e in EXPERIMENTS]
     limits = [
-        f"for {table_name(e)} with at most {limit} samples a side"
+        f"for {table_name(e)} with at most {limit} samples a side and from the "
+        f"{base_protocol(e)} protocol"
         for e in EXPERIMENTS
         if (limit := (content.get("problem") or {}).get(e, {}).get("max_samples"))
     ]

@@ -14,7 +14,7 @@ def universes(experiment, path=None):
     """Protocols of an experiment's universes."""
     content = read(path)
     base = changed(
-        load_protocol(experiment),
+        load_protocol(experiment, base_protocol(experiment, path)),
         methods=METHODS,
         extra_methods={"cases": [], "methods": []},
         runs=content["runs"],
@@ -26,6 +26,11 @@ def universes(experiment, path=None):
         if change is not None:
             found[name] = changed(base, protocol=f"universe:{name}", **change)
     return found
+
+
+def base_protocol(experiment, path=None):
+    """Name of the protocol that an experiment's universes change."""
+    return read(path).get("base", {}).get(experiment, "matched")
 
 
 def read(path=None):
