@@ -7,7 +7,6 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import norm
 
-import ddr.kliep
 from ddr import KLIEP
 from ddr.kernels import assign_folds
 from ddr.kliep import kliep_coefficients
