@@ -13,6 +13,8 @@ from sklearn.utils.validation import validate_data
 
 # The square of a larger number overflows when a few are added up.
 LARGEST = 1e150
+# The square of a smaller difference vanishes when it is divided by others of its kind.
+SMALLEST_RANGE = 1e-140
 
 
 def check_positive(value, name):
@@ -66,8 +68,26 @@ def check_magnitude(X, name):
     return X
 
 
+def check_given(X, name):
+    """Refuse a sample of None by its name."""
+    if X is None:
+        raise ValueError(f"{name} must hold the rows of a sample, got None")
+
+
+def check_range(X_train, X_test):
+    """Refuse two samples that differ, but by so little that squares of the differences vanish."""
+    high = np.maximum(X_train.max(axis=0), X_test.max(axis=0))
+    widest = np.max(high - np.minimum(X_train.min(axis=0), X_test.min(axis=0)))
+    if 0 < widest < SMALLEST_RANGE:
+        raise ValueError(
+            f"the columns of X must have a range of at least {SMALLEST_RANGE:g}, "
+            f"got at most {widest:g}: rescale the data"
+        )
+
+
 def check_rows(estimator, X, name):
     """Return a second sample with the columns that an estimator knows from its first one."""
+    check_given(X, name)
     validate_data(estimator, X, reset=False, skip_check_array=True, ensure_2d=False)  # the names
     X = check_array(X, dtype=np.float64, input_name=name, estimator=estimator)
     if X.shape[1] != estimator.n_features_in_:
@@ -93,7 +113,7 @@ def check_centers(centers, n_columns):
         raise ValueError(
             f"centers must have {n_columns} columns like the data, got {centers.shape[1]}"
         )
-    return centers
+    return check_magnitude(centers, "centers")
 
 
 def check_weights(sample_weight, n_rows):

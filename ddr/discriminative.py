@@ -10,6 +10,7 @@ The labels of the test rows are unknown, so a weighted classifier's posteriors s
 classifier and weights are learned in turn until the mutual information of the posteriors falls.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +20,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import check_choice, check_count, check_magnitude, check_positive, check_rows
+from ddr._checks import (
+    check_choice,
+    check_count,
+    check_given,
+    check_magnitude,
+    check_positive,
+    check_range,
+    check_rows,
+)
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import DensityRatio, warn_of_overlap
+from ddr.ratio import DensityRatio, OverlapWarning, warn_of_overlap
 from ddr.ulsif import ULSIF
 from ddr.validation import weight_parameter
 
@@ -102,6 +111,7 @@ class ClassRatios:
     def __init__(self, ratio, X, codes, X_target, reselect):
         self.ratio = ratio
         self.n_train = len(X)
+        self.vanished = set()  # classes whose estimate was nothing at all, once at least
         self.rows = [np.flatnonzero(codes == c) for c in range(codes.max() + 1)]
         # One row gives no density to compare: its ratio stays one, and the prior ratio acts alone.
         self.matchers = [
@@ -112,12 +122,15 @@ class ClassRatios:
     def __call__(self, posteriors):
         """Ratio of each training row within its class, given the test rows' posteriors."""
         beta = np.ones(self.n_train)
-        for rows, match, weight in zip(self.rows, self.matchers, posteriors.T, strict=True):
+        for c, (rows, match) in enumerate(zip(self.rows, self.matchers, strict=True)):
+            weight = posteriors[:, c]
             # With next to no test mass there is nothing to match.
             if match is not None and weight.sum() > 1e-6:
                 estimate = self.ratio.check_finite(match(weight))
                 if estimate.max() > _NOTHING:
                     beta[rows] = estimate
+                else:
+                    self.vanished.add(c)
         return beta
 
 
@@ -276,6 +289,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        check_given(X, "X")
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self._check_parameters()
@@ -294,8 +308,17 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             return self
         check_magnitude(X, "X")
         X_target = check_rows(self, X_target, "X_target")
-        self._adapt(learner, ratio, X, y, codes, X_target)
-        warn_of_overlap(X, X_target, self.weights_, stacklevel=2)
+        check_range(X, X_target)
+        vanished = self._adapt(learner, ratio, X, y, codes, X_target)
+        if vanished:
+            warnings.warn(
+                f"the ratio vanishes at every row of class {self.classes_[min(vanished)]} and "
+                "counts as one there: training and test samples hardly overlap at this width",
+                OverlapWarning,
+                stacklevel=2,
+            )
+        else:
+            warn_of_overlap(X, X_target, self.weights_, stacklevel=2)
         return self
 
     def _check_parameters(self):
@@ -376,7 +399,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         return weights if self.scale == "none" else weights / weights.mean()
 
     def _adapt(self, learner, ratio, X, y, codes, X_target):
-        """Algorithm 1."""
+        """Algorithm 1; returns the classes whose ratio vanished on the way."""
         class_ratios = None
         if self.components != "prior_ratio":
             class_ratios = ClassRatios(ratio, X, codes, X_target, self.reselect)
@@ -394,6 +417,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             state = new
         kept = self._best(states)
         self._keep(states[kept], kept, history)
+        return set() if class_ratios is None else class_ratios.vanished
 
     def _finished(self, states):
         t = len(states) - 1

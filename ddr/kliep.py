@@ -16,6 +16,8 @@ from ddr.ratio import DensityRatio, centers_of, quadratic_solver
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
 _TINY = 1e-300
+# So many folds are asked for by default: with fewer distinct rows there are fewer.
+_FEW_FOLDS = 5
 WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 
 
@@ -121,6 +123,20 @@ def _merge_copies(X, weight):
     return X[first], np.bincount(groups, weights=weight)
 
 
+def _solve(train, K_test, test_weight, sigma, **options):
+    """Coefficients at one width; zero at centres that no training row reaches."""
+    mean = sum(K.sum(axis=0) for _, K in train.at(sigma)) / len(train.X)
+    # A centre that no training row reaches cannot enter: the constraint could not hold.
+    reached = mean > 1e-12
+    alpha = np.zeros(len(mean))
+    if np.any(reached):
+        options = {name: value[reached] for name, value in options.items()}
+        alpha[reached] = kliep_coefficients(
+            K_test[:, reached], mean[reached], test_weight, **options
+        )
+    return alpha
+
+
 class KLIEP(DensityRatio):
     """Density ratio by the Kullback-Leibler importance estimation procedure.
 
@@ -134,7 +150,8 @@ class KLIEP(DensityRatio):
     centers : array-like of shape (b, d), default=None
         Use these centres instead.
     n_folds : int, default=5
-        Folds of the test rows when there is a width to choose; fewer with fewer distinct rows.
+        Folds of the test rows when there is a width to choose, at most as many as distinct rows
+        (with fewer than five of these, each is a fold).
     random_state : int, RandomState or None, default=None
         Draws centres and folds.
 
@@ -151,6 +168,11 @@ class KLIEP(DensityRatio):
     centers_ : ndarray of shape (b, d)
     alpha_ : ndarray of shape (b,)
     mean_weight_, effective_sample_size_ : float
+
+    Notes
+    -----
+    The kernel values of all test rows are held in memory and every width is fitted six times: with
+    200,000 rows on each side the choice of a width takes minutes. There, give one ``sigma``.
 
     References
     ----------
@@ -179,46 +201,36 @@ class KLIEP(DensityRatio):
         X_test, test_weight = _merge_copies(X_test, test_weight)
         self.centers_ = centers_of(self, X_test, test_weight, rng)
         self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
-        self._train = KernelBlocks(X_train, self.centers_)
-        self._select(X_test, test_weight, rng)
+        train = KernelBlocks(X_train, self.centers_)
+        self._select(train, X_test, test_weight, rng)
         K_test = gaussian_kernel(X_test, self.centers_, self.sigma_)
-        self.alpha_ = self._solve(K_test, test_weight, self.sigma_)
-        self.weights_ = self._train.product(self.alpha_, self.sigma_)
-        del self._train
+        self.alpha_ = _solve(train, K_test, test_weight, self.sigma_)
+        self.weights_ = train.product(self.alpha_, self.sigma_)
 
-    def _solve(self, K_test, test_weight, sigma, **options):
-        mean = sum(K.sum(axis=0) for _, K in self._train.at(sigma)) / len(self._train.X)
-        # A centre that no training row reaches cannot enter: the constraint could not hold.
-        reached = mean > 1e-12
-        alpha = np.zeros(len(mean))
-        if np.any(reached):
-            options = {name: value[reached] for name, value in options.items()}
-            alpha[reached] = kliep_coefficients(
-                K_test[:, reached], mean[reached], test_weight, **options
-            )
-        return alpha
-
-    def _select(self, X_test, test_weight, rng):
+    def _select(self, train, X_test, test_weight, rng):
         """Choose the width by the likelihood of held-out test rows."""
         n_folds = check_count(self.n_folds, "n_folds", minimum=2)
+        most = max(_FEW_FOLDS, len(X_test))
+        if n_folds > most:
+            raise ValueError(f"n_folds must be at most {most} here, got {n_folds}")
         self.scores_, best = None, 0
         if len(self.sigmas_) > 1:
             folds = assign_folds(X_test, n_folds, test_weight, rng)
             self.scores_ = np.array(
-                [self._score(X_test, test_weight, s, folds) for s in self.sigmas_]
+                [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
             )
             best = np.argmax(self.scores_)
         self.sigma_ = float(self.sigmas_[best])
 
-    def _score(self, X_test, test_weight, sigma, folds):
+    def _score(self, train, X_test, test_weight, sigma, folds):
         if folds.max() < 1:
             return 0.0  # a single distinct row cannot be held out
         K_test = gaussian_kernel(X_test, self.centers_, sigma)
-        start = self._solve(K_test, test_weight, sigma)
+        start = _solve(train, K_test, test_weight, sigma)
         total = 0.0
         for fold in range(folds.max() + 1):
             held = folds == fold
-            alpha = self._solve(K_test[~held], test_weight[~held], sigma, start=start)
+            alpha = _solve(train, K_test[~held], test_weight[~held], sigma, start=start)
             total += test_weight[held] @ np.log(np.maximum(K_test[held] @ alpha, _TINY))
         return total / test_weight.sum()
 

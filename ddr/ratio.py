@@ -17,8 +17,10 @@ from ddr._checks import (
     LARGEST,
     check_centers,
     check_count,
+    check_given,
     check_magnitude,
     check_numbers,
+    check_range,
     check_rows,
 )
 from ddr.information import effective_sample_size
@@ -125,11 +127,13 @@ class DensityRatio(BaseEstimator):
         -------
         self
         """
+        check_given(X_train, "X_train")
         validate_data(self, X_train, skip_check_array=True, ensure_2d=False)  # notes column names
         X_train = check_array(X_train, dtype=np.float64, input_name="X_train", estimator=self)
         self.n_features_in_ = X_train.shape[1]
         check_magnitude(X_train, "X_train")
         X_test = check_rows(self, X_test, "X_test")
+        check_range(X_train, X_test)
         test_weight = check_test_weight(test_weight, len(X_test))
         self._fit(X_train, X_test, test_weight)
         weights = self.check_finite(self.weights_)

@@ -118,7 +118,13 @@ def ulsif_coefficients(S, s, lam):
     array([0.5, 1. ])
     """
     eigenvalues, U = S if isinstance(S, tuple) else _spectrum(S)
-    return ((s @ U) / np.add.outer(lam, eigenvalues)) @ U.T
+    return ((s @ U) / _regularised(eigenvalues, lam)) @ U.T
+
+
+def _regularised(eigenvalues, lam):
+    """Eigenvalues plus lam, not below what rounding leaves of an eigenvalue that is zero."""
+    rounding = len(eigenvalues) * np.finfo(float).eps * eigenvalues.max()
+    return np.maximum(np.add.outer(lam, eigenvalues), rounding)
 
 
 def _spectrum(S):
@@ -177,7 +183,7 @@ def _loo_scores(moments, sigmas, lams, weight, clip):
 
     def left_out_ratios(lams):
         return [
-            left_out(U, 1.0 / (eigenvalues[:, None] + lams), U.T @ s)
+            left_out(U, 1.0 / _regularised(eigenvalues, lams).T, U.T @ s)
             for (eigenvalues, U), s in zip(spectra, first, strict=True)
         ]
 

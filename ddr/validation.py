@@ -19,7 +19,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -220,6 +220,9 @@ def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss):
 
 def _check_data(estimator, X, y, sample_weight):
     """Labels and weights as arrays; X stays what it is (pandas, sparse, text) for the estimator."""
+    learner = getattr(estimator, "estimator", estimator)
+    if is_regressor(learner):
+        raise ValueError(f"estimator must be a classifier, got {learner!r}")
     if X is None:
         raise ValueError("X must hold the rows to learn from, got None")
     if y is None:

@@ -675,8 +675,8 @@ def test_unfit_parts_get_one_clear_sentence(options, message):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_ratios_that_are_not_finite_name_their_parameter():
     X, y, X_target = two_classes()
-    with pytest.raises(ValueError, match=r"lam must be larger, got .*: the weights of ULSIF are"):
-        DDRClassifier(ratio=ULSIF([1e5, 1e9], [1e-300, 1e-320])).fit(X, y, X_target)
+    with pytest.raises(ValueError, match=r"sigma must be larger, got .*: the weights of KDER"):
+        DDRClassifier(ratio=KDERatio(1e-300)).fit(X, y, X_target)
 
 
 def test_sparse_and_misshapen_input_get_one_clear_sentence():

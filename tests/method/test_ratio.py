@@ -160,15 +160,14 @@ def test_weights_are_finite_and_not_negative(ratio, seed, n_train, n_test, d, sh
 
 
 @each
-@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e-140, 1e-20, 1e20, 1e149])
+@pytest.mark.parametrize("scale", [1e-140, 1e-20, 1e20, 1e149])
 @pytest.mark.filterwarnings("error")
 def test_huge_and_tiny_scales_give_finite_weights(ratio, scale):
     X_train, X_test, _ = two_samples()
     weights = clone(ratio).fit(scale * X_train, scale * X_test).weights_
     assert np.all(np.isfinite(weights))
     assert weights.min() >= 0
-    if scale > 1e-150:
-        assert_allclose(weights, clone(ratio).fit(X_train, X_test).weights_, rtol=1e-3, atol=1e-5)
+    assert_allclose(weights, clone(ratio).fit(X_train, X_test).weights_, rtol=1e-3, atol=1e-5)
 
 
 @each
@@ -382,21 +381,11 @@ def test_bad_weights_get_one_clear_sentence(ratio, weight, message):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(
-    ("ratio", "sentence"),
-    [
-        (KDERatio(1e-300), "sigma must be larger, got 1e-300: the weights of KDERatio are not f"),
-        (
-            ULSIF([1e5, 1e9], [1e-300, 1e-320]),
-            r"lam must be larger, got \[1e-300, 1e-320\]: the weights of ULSIF are not finite",
-        ),
-    ],
-    ids=lambda part: type(part).__name__,
-)
-def test_parameters_that_leave_no_number_are_named(ratio, sentence):
+def test_a_width_that_leaves_no_number_is_named():
     X_train, X_test, _ = two_samples()
-    with pytest.raises(ValueError, match=f"^{sentence}"):
-        ratio.fit(X_train, X_test)
+    sentence = "^sigma must be larger, got 1e-300: the weights of KDERatio are not finite"
+    with pytest.raises(ValueError, match=sentence):
+        KDERatio(1e-300).fit(X_train, X_test)
 
 
 def test_a_new_method_needs_only_fit_and_predict():

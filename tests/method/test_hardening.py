@@ -1,0 +1,145 @@
+"""Data and parameters at the edge of what numbers can hold, and careless calls."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KernelDensity
+
+from ddr import (
+    KLIEP,
+    KMM,
+    ULSIF,
+    DDRClassifier,
+    IWSearchCV,
+    KDERatio,
+    OverlapWarning,
+    importance_weighted_score,
+)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    X, T = rng.normal(size=(60, 2)), rng.normal(0.5, 1.0, (50, 2))
+    return X, (X[:, 0] > 0).astype(int), T
+
+
+RATIOS = [ULSIF(random_state=0), KLIEP(random_state=0), KMM(), KDERatio()]
+
+
+@pytest.mark.parametrize("ratio", RATIOS, ids=lambda ratio: type(ratio).__name__)
+def test_tiny_data_is_weighted_alike_or_refused(samples, ratio):
+    X, y, T = samples
+    usual = ratio.fit(X, T).weights_
+    np.testing.assert_allclose(ratio.fit(1e-120 * X, 1e-120 * T).weights_, usual, rtol=1e-6)
+    said = "must have a range of at least 1e-140, got at most .*e-160: rescale the data"
+    with pytest.raises(ValueError, match=said):
+        ratio.fit(1e-160 * X, 1e-160 * T)
+    with pytest.raises(ValueError, match=said):
+        DDRClassifier(ratio=ratio).fit(1e-160 * X, y, 1e-160 * T)
+    equal = ratio.fit(np.ones((6, 2)), np.ones((5, 2))).weights_  # no range at all is no error
+    assert np.isfinite(equal).all()
+
+
+@pytest.mark.parametrize("selection", ["loo", "kfold"])
+def test_regularisation_below_rounding_is_that_of_rounding(samples, selection):
+    X, _, T = samples
+    common = {"sigma": 1.0, "selection": selection, "random_state": 0}
+    for lam in (1e-300, [1e-300, 1e-200]):
+        weights = ULSIF(lam=lam, **common).fit(X, T).weights_
+        np.testing.assert_allclose(weights, ULSIF(lam=1e-15, **common).fit(X, T).weights_, rtol=0.1)
+        assert weights.max() < 1e4
+
+
+def test_a_ratio_that_vanishes_within_ddr_is_said(samples):
+    X, y, T = samples
+    narrow = ULSIF(sigma=1e-3, random_state=0)
+    with pytest.warns(OverlapWarning, match="weights rest on"):
+        narrow.fit(X, T)
+    with pytest.warns(OverlapWarning, match="vanishes at every row of class .* counts as one"):
+        DDRClassifier(ratio=narrow, random_state=0).fit(X, y, T)
+
+
+@pytest.mark.parametrize("ratio", [ULSIF, KLIEP])
+def test_centers_must_have_finite_squares(samples, ratio):
+    X, _, T = samples
+    with pytest.raises(ValueError, match="centers must hold numbers of magnitude at most 1e\\+150"):
+        ratio(centers=[[1e200, 0.0]]).fit(X, T)
+
+
+def test_kliep_refuses_more_folds_than_distinct_rows(samples):
+    X, _, T = samples
+    with pytest.raises(ValueError, match="n_folds must be at most 50 here, got 51"):
+        KLIEP(n_folds=51).fit(X, np.vstack([T, T]))
+    assert len(KLIEP(random_state=0).fit(X, T[:3]).weights_) == 60  # the default bears few rows
+
+
+def test_regressors_are_refused_by_name(samples):
+    X, y, _ = samples
+    with pytest.raises(ValueError, match=r"estimator must be a classifier, got Ridge\(\)"):
+        IWSearchCV(Ridge(), {"alpha": [1.0]}).fit(X, y)
+    with pytest.raises(ValueError, match=r"estimator must be a classifier, got Ridge\(\)"):
+        importance_weighted_score(Ridge(), X, y)
+
+
+@pytest.mark.parametrize("ratio", RATIOS, ids=lambda ratio: type(ratio).__name__)
+def test_none_is_refused_by_name(samples, ratio):
+    X, y, T = samples
+    with pytest.raises(ValueError, match="X_train must hold the rows of a sample, got None"):
+        ratio.fit(None, T)
+    with pytest.raises(ValueError, match="X_test must hold the rows of a sample, got None"):
+        ratio.fit(X, None)
+    with pytest.raises(ValueError, match="X must hold the rows of a sample, got None"):
+        DDRClassifier(ratio=ratio).fit(None, y, T)
+
+
+def test_kernel_densities_are_those_of_scikit_learn(samples):
+    X, _, T = samples
+    weight = np.random.default_rng(1).gamma(1.0, size=50)
+    ratio = KDERatio(0.4).fit(X, T, weight)
+    train = KernelDensity(bandwidth=0.4).fit(X)
+    test = KernelDensity(bandwidth=0.4).fit(T, sample_weight=weight)
+    expected = np.exp(test.score_samples(X) - train.score_samples(X))
+    np.testing.assert_allclose(ratio.weights_, expected, rtol=1e-9)
+
+
+def test_quotient_of_densities_far_away_stays_within_what_was_seen(samples):
+    X, _, T = samples
+    ratio = KDERatio().fit(X, T)
+    largest = 10 * max(ratio.weights_.max(), ratio.predict(T).max())
+    far = ratio.predict([[30.0, 30.0], [1e3, 0.0], [1e130, 1.0], [-1e130, 0.0]])
+    assert np.isfinite(far).all()
+    assert far.max() <= largest
+
+
+@pytest.mark.slow
+def test_kernel_densities_of_many_rows_take_seconds():
+    rng = np.random.default_rng(0)
+    begin = time.process_time()
+    KDERatio().fit(rng.normal(size=(10_000, 5)), rng.normal(0.2, 1, (10_000, 5)))
+    assert time.process_time() - begin < 25
+
+
+@pytest.mark.parametrize("ratio", RATIOS, ids=lambda ratio: type(ratio).__name__)
+def test_threads_may_share_an_estimator(samples, ratio):
+    """Each of them fits it to the same data: none fails, and the result is the usual one."""
+    X, _, T = samples
+    expected, failures = ratio.fit(X, T).weights_, []
+
+    def work():
+        try:
+            for _ in range(3):
+                ratio.fit(X, T)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    np.testing.assert_allclose(ratio.weights_, expected)
