@@ -183,7 +183,7 @@ def _loo_scores(moments, sigmas, lams, weight, clip):
 
     def left_out_ratios(lams):
         return [
-            left_out(U, 1.0 / _regularised(eigenvalues, lams).T, U.T @ s)
+            left_out(U, 1.0 / _regularised(eigenvalues, lams).T.copy(), U.T @ s)
             for (eigenvalues, U), s in zip(spectra, first, strict=True)
         ]
 
