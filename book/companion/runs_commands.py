@@ -205,7 +205,7 @@ def search(experiment, jobs, path):
     """Search for the protocol that reproduces a printed table, by the rules of book/search.
 
     Interrupted, the command resumes when it is called again. At the end it publishes every response
-    and prints the best protocols with their scores on both halves of the cases.
+    and prints the best protocols with their scores.
     """
     from companion.evidence import protocol_search as searching
     from companion.runs.sweep import check_jobs
@@ -216,5 +216,5 @@ def search(experiment, jobs, path):
     for written in searching.publish(rules, responses):
         click.echo(written)
     printed = searching.visible(experiment, rules)
-    last = list(rules["stages"])[-1]
-    click.echo(searching.ranking(rules, printed, responses, last).head(10).to_string(index=False))
+    best = searching.ranking(rules, printed, responses, "second").head(10)
+    click.echo(best.to_string(index=False))

@@ -35,7 +35,7 @@ def book(root, tmp_path_factory):
         write_rerun(path, copy, "hostile", {"text": HOSTILE, "naïve": [1, 2]}, stderr=HOSTILE)
         write_rerun(path, copy, "a-b_c", {})
     (copy / RUNS / "truncated.ipynb").write_text('{"cells": [')
-    runs.write(copy / "book" / "_generated", copy)
+    runs.write(copy / "book" / "_generated", root=copy)
     subprocess.run([sys.executable, "-c", BUILD, str(copy)], check=True)
     return copy
 

@@ -20,8 +20,8 @@ from companion.runs.responses import CrossResponses
 from companion.runs.store import Store, Task
 from companion.runs.sweep import sweep
 
-KEYS = ["stage", "variant", "grid", "folds"]
-_RESPONSES = ["variant", "case", "draw", "column", "candidate"]
+KEYS = ["variant", "grid"]
+_RUN = ["variant", "case", "draw"]
 
 
 def read_search(experiment, path=None):
@@ -41,52 +41,31 @@ def variants(search):
     return dict(zip((" | ".join(chosen) for chosen in product(*names)), merged, strict=True))
 
 
-def candidates(search):
-    """Selections from a response table: grids, and rules of folds where there is a choice."""
-    grids, rules = search.get("grids", {"": [None]}), search.get("fold_rules", [""])
-    return [
-        (name, rule) for name in grids for rule in rules[: 1 if len(grids[name]) == 1 else None]
-    ]
-
-
-def selected(responses, grid=None, folds="shared"):
-    """Accuracy of each draw when cross-validation chooses in a grid; the first of equal risks."""
-    if grid is None:
-        return responses.dropna(subset="accuracy")
-    risk = {"shared": "risk", "new": "risk_new"}[folds]
-    offered = responses[responses["candidate"].isin(grid)].dropna(subset=risk)
-    offered = offered.sort_values([*_RESPONSES[:-1], risk, "candidate"], kind="stable")
-    return offered.drop_duplicates(_RESPONSES[:-1])
+def selected(responses, grid):
+    """Response of each draw when cross-validation chooses in a grid; the first of equal risks."""
+    offered = responses[responses["candidate"].isin(grid)]
+    return offered.sort_values([*_RUN, "risk", "candidate"]).drop_duplicates(_RUN)
 
 
 def outcomes(search, responses, stage):
-    """Mean and sd of every protocol: one row for each case and column."""
+    """Mean and sd of every protocol, a variant and a grid: one row for each case."""
     responses = responses[responses["stage"] == stage]
     tables = []
-    offered = set(responses["candidate"])
-    for grid, folds in candidates(search):
-        if not offered.issuperset(search.get("grids", {}).get(grid, offered)):
-            continue  # a stage with fewer values of C cannot tell
-        chosen = selected(responses, search.get("grids", {}).get(grid), folds or "shared")
-        found = chosen.groupby(["variant", "case", "column"])["accuracy"]
+    for name, grid in search["grids"].items():
+        found = selected(responses, grid).groupby(["variant", "case"])["accuracy"]
         table = found.agg(mean="mean", sd="std", draws="count").reset_index()
-        tables.append(table.assign(stage=stage, grid=grid, folds=folds))
+        tables.append(table.assign(grid=name))
     return pd.concat(tables, ignore_index=True)
 
 
 def score(found, printed, cases):
     """Root mean square of the deviations of means, and of sds where there are two draws or more."""
-    printed = printed[printed["case"].isin(cases)]
-    both = found.merge(
-        printed[["case", "method", "mean", "sd"]].rename(columns={"method": "column"}),
-        on=["case", "column"],
-        suffixes=("", "_printed"),
+    both = found[found["case"].isin(cases)].merge(
+        printed[["case", "mean", "sd"]], on="case", suffixes=("", "_printed")
     )
-    both["squares"] = (both["mean"] - both["mean_printed"]) ** 2
-    both["squares"] += ((both["sd"] - both["sd_printed"]) ** 2).fillna(0)
-    complete = both.groupby(KEYS)["squares"].agg(["mean", "count"])
-    complete = complete[complete["count"] == len(cases) * printed["method"].nunique()]
-    return np.sqrt(complete["mean"])
+    squares = (both["mean"] - both["mean_printed"]) ** 2
+    squares += ((both["sd"] - both["sd_printed"]) ** 2).fillna(0)
+    return np.sqrt(squares.groupby([both[key] for key in KEYS]).mean())
 
 
 def visible(experiment, search, path=None):
@@ -96,49 +75,39 @@ def visible(experiment, search, path=None):
 
 
 def ranking(search, printed, responses, stage):
-    """Every protocol of a stage with its score on the choice and on the validation, best first."""
-    found = outcomes(search, responses, stage)
-    table = score(found, printed, search["choice"]).rename("choice").to_frame()
-    table["validation"] = score(found, printed, search["validation"])
-    return table.sort_values("choice").reset_index()
+    """Every protocol of a stage with its score, best first."""
+    found = score(outcomes(search, responses, stage), printed, search["choice"])
+    return found.rename("score").sort_values().reset_index()
 
 
-def kept(search, printed, responses, stage):
-    """The variants that go on to the next stage, best first."""
-    rule, draws = (search["stages"][stage][key] for key in ("keep", "draws"))
-    best = ranking(search, printed, responses, stage).drop_duplicates("variant")
-    if rule != "not excluded by chance":
-        return best["variant"].head(rule).tolist()
-    limit = np.median(exact_replication(printed, search["choice"], draws))
-    return best.loc[best["choice"] < limit, "variant"].tolist()
+def kept(search, printed, responses):
+    """The variants that the screening does not exclude, best first."""
+    best = ranking(search, printed, responses, "screen").drop_duplicates("variant")
+    limit = np.median(exact_replication(printed, search["choice"], 1))
+    return best.loc[best["score"] < limit, "variant"].tolist()
 
 
 def compute(search, path, say, **options):
-    """Compute the responses of every stage into a store, or take up those that are there."""
+    """Compute the responses of both stages into a store, or take up those that are there."""
     printed, names, tables = visible(search["experiment"], search), variants(search), []
     going = list(names)
     for stage, rule in search["stages"].items():
-        tasks = [
-            Task(case, draw) for draw in range(rule["draws"]) for case in search[rule["cases"]]
-        ]
+        tasks = [Task(case, draw) for draw in range(rule["draws"]) for case in search["choice"]]
         for number, name in enumerate(going, start=1):
             say(f"{stage}, {number} of {len(going)}: {name}")
-            run = CrossResponses(names[name], search, stage)
-            kind = "all C" if run.new_folds else "some C"  # the first two stages share their rows
-            store = Store(path, search["experiment"], f"search:{kind}:{name}", run.parameters)
-            rows = sweep(run, tasks, store, **options)
-            tables.append(as_responses(rows, stage, name, search["columns"][0]))
-        if "keep" in rule:
-            going = kept(search, printed, pd.concat(tables, ignore_index=True), stage)
+            run = CrossResponses(names[name], search)
+            store = Store(path, search["experiment"], f"search:{name}", run.parameters)
+            tables.append(as_responses(sweep(run, tasks, store, **options), stage, name))
+        going = kept(search, printed, pd.concat(tables, ignore_index=True))
     return pd.concat(tables, ignore_index=True)
 
 
-def as_responses(rows, stage, variant, column):
+def as_responses(rows, stage, variant):
     """Rows of a store as responses: the candidate is the C in the name of the method."""
     return pd.DataFrame(
         {"stage": stage, "variant": variant, "case": rows["case"], "draw": rows["seed"]}
-        | {"column": column, "candidate": rows["method"].str.removeprefix("C=").astype(float)}
-        | {name: rows[name] for name in ("accuracy", "risk", "risk_new")}
+        | {"candidate": rows["method"].str.removeprefix("C=").astype(float)}
+        | {name: rows[name] for name in ("accuracy", "risk")}
     )
 
 
@@ -169,17 +138,15 @@ def worth(table, search):
     """What each level of each choice can reach at best: the lowest score with that level."""
     levels = table["variant"].str.split(" | ", regex=False, expand=True)
     levels.columns = list(search["choices"])
-    if "grids" in search:
-        levels = levels.assign(**{"values of C": table["grid"], "folds": table["folds"]})
     rows = [
         {"choice": choice, "level": level, "score": float(scores.min())}
         for choice in levels
-        for level, scores in table["choice"].groupby(levels[choice])
+        for level, scores in table["score"].groupby(levels[choice])
     ]
     return pd.DataFrame(rows).sort_values(["choice", "score"], ignore_index=True)
 
 
-def calibration(search, responses, stage, runs=30, repeats=20, seed=0):
+def calibration(search, responses, stage, runs=30, repeats=5, seed=0):
     """How often the search finds a protocol that is known.
 
     Each protocol in turn is taken for the truth: a table is drawn as its print would be, and the
@@ -187,16 +154,13 @@ def calibration(search, responses, stage, runs=30, repeats=20, seed=0):
     """
     rng = np.random.default_rng(seed)
     found = outcomes(search, responses, stage)
-    found = found[found["case"].isin(search["choice"])]
     rows = []
     for truth, table in found.groupby(KEYS, sort=False):
         for _ in range(repeats):
-            spread = table["sd"].fillna(0).to_numpy()
-            drawn = rng.normal(table["mean"].to_numpy(), spread, (runs, len(table)))
-            printed = pd.DataFrame(
-                {"case": table["case"], "method": table["column"]}
-                | {"mean": drawn.mean(axis=0), "sd": drawn.std(axis=0, ddof=1)}
+            drawn = rng.normal(table["mean"], table["sd"].fillna(0), (runs, len(table)))
+            printed = pd.DataFrame({"case": table["case"].to_numpy()}).assign(
+                mean=drawn.mean(axis=0), sd=drawn.std(axis=0, ddof=1)
             )
             best = score(found, printed, search["choice"]).idxmin()
-            rows.append((best == truth, best[1] == truth[1]))
+            rows.append((best == truth, best[0] == truth[0]))
     return pd.DataFrame(rows, columns=["protocol", "variant"]).mean()

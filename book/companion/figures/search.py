@@ -10,9 +10,9 @@ def ranking_figure(screened, going, chance, labels=12):
     axis = axes[0, 0]
     on = best["variant"].isin(going)
     axis.axvspan(*chance, color=COLORS["grey"], alpha=0.15, lw=0)
-    axis.plot(best.loc[on, "choice"], best.index[on], "o", color=COLORS["blue"], label="went on")
+    axis.plot(best.loc[on, "score"], best.index[on], "o", color=COLORS["blue"], label="went on")
     style = {"mfc": "none", "color": COLORS["grey"], "label": "left out"}
-    axis.plot(best.loc[~on, "choice"], best.index[~on], "o", **style)
+    axis.plot(best.loc[~on, "score"], best.index[~on], "o", **style)
     axis.set(xlabel="root mean square deviation from the print", ylabel="rank of the variant")
     axis.set(xlim=(0, None), ylim=(len(best), -1))
     axis.legend(loc="lower right", frameon=False)

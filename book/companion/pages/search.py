@@ -20,23 +20,19 @@ def write(folder, evidence):
     search = searching.read_search(EXPERIMENT)
     printed = searching.visible(EXPERIMENT, search)
     responses = searching.published_responses(EXPERIMENT)
-    first, *_, last = search["stages"]
-    screened, final = (searching.ranking(search, printed, responses, s) for s in (first, last))
-    going = searching.kept(search, printed, responses, first)
-    draws = search["stages"][first]["draws"]
-    chance = np.quantile(
-        searching.exact_replication(printed, search["choice"], draws), [0.025, 0.975]
+    screened, second = (
+        searching.ranking(search, printed, responses, stage) for stage in search["stages"]
     )
-    worth = searching.worth(screened, search)
-    worth = worth[worth["choice"].isin(search["choices"])]
+    going = searching.kept(search, printed, responses)
+    chance = np.quantile(searching.exact_replication(printed, search["choice"], 1), [0.025, 0.975])
     figures = {
         "search_ranking.png": ranking_figure(screened, going, chance),
-        "search_worth.png": worth_figure(worth),
+        "search_worth.png": worth_figure(searching.worth(screened, search)),
     }
     texts = {
         "search_rules.md": rules_text(search, going),
-        "search_final.md": final_text(search, printed, final),
-        "search_calibration.md": calibration_text(search, responses, last),
+        "search_second.md": second_text(search, printed, second),
+        "search_calibration.md": calibration_text(search, responses),
         "search_test.md": test_text(evidence.results, search),
     }
     paths = [write_figure(figure, Path(folder) / name) for name, figure in figures.items()]
@@ -45,63 +41,50 @@ def write(folder, evidence):
 
 def rules_text(search, going):
     """Say what was searched, and how."""
-    names = searching.variants(search)
     counts = " × ".join(f"{len(levels)} ({choice})" for choice, levels in search["choices"].items())
-    first, *_, last = search["stages"].values()
+    draws, grids = search["stages"]["second"]["draws"], len(search["grids"])
     return (
-        f"{len(names)} variants of the preprocessing, {counts}, were screened on "
-        f"{len(search['choice'])} cases with {first['draws']} draw each. {len(going)} of them are "
-        f"not excluded by chance. The best {search['stages']['second']['keep']} after three draws "
-        f"went into the final, on all {len(search['cases'])} cases with {last['draws']} draws and "
-        f"{len(searching.candidates(search))} ways to choose C: "
-        f"{len(searching.candidates(search)) * search['stages']['second']['keep']} protocols."
+        f"{len(searching.variants(search))} variants of the preprocessing, {counts}, were screened "
+        f"on {len(search['choice'])} cases with one draw each. {len(going)} of them are not "
+        f"excluded by chance; these were run with {draws} draws. With {grids} ways to choose C "
+        f"each, {len(going) * grids} protocols were compared."
     )
 
 
-def final_text(search, printed, final):
-    """Tabulate the best protocols of the final beside what an exact replication would score."""
-    draws = search["stages"]["final"]["draws"]
-    chance = {
-        half: np.quantile(searching.exact_replication(printed, search[half], draws), [0.5, 0.975])
-        for half in ("choice", "validation")
-    }
+def second_text(search, printed, second):
+    """Tabulate the best protocols beside what an exact replication would score."""
+    draws = search["stages"]["second"]["draws"]
     rows = [
         {
             "Preprocessing": row.variant.replace(" | ", "; "),
             "Values of C": unbroken(row.grid),
-            "Folds": row.folds,
-            "Choice": f"{row.choice:.4f}",
-            "Validation": f"{row.validation:.4f}",
+            "Deviation": f"{row.score:.4f}",
         }
-        for row in final.head(10).itertuples()
+        for row in second.head(10).itertuples()
     ]
-    rows.append(
-        {"Preprocessing": "*an exact replication (median; 97.5 %)*", "Values of C": "", "Folds": ""}
-        | {
-            half.capitalize(): unbroken(f"{low:.4f}; {high:.4f}")
-            for half, (low, high) in chance.items()
-        }
+    low, high = np.quantile(
+        searching.exact_replication(printed, search["choice"], draws), [0.5, 0.975]
     )
-    best = final.iloc[0]
-    passes = best["validation"] <= chance["validation"][1]
+    chance = unbroken(f"{low:.4f}; {high:.4f}")
+    name = "*an exact replication (median; 97.5 %)*"
+    rows.append({"Preprocessing": name, "Values of C": "", "Deviation": chance})
     verdict = (
-        "It passes: the same protocol run again would deviate as much."
-        if passes
-        else "None of these is the protocol of the print: an exact replication would deviate less."
+        "So chance alone would deviate as much, and nothing here speaks against it."
+        if second["score"].iloc[0] <= high
+        else "So **none of these** is the protocol of the print: it would deviate less."
     )
     return (
-        captioned(pd.DataFrame(rows), "The ten best protocols of the final", "search-final")
-        + f"\n\nThe best on the choice deviates by {best['validation']:.4f} on the cases of the "
-        f"validation, which it has not seen. {verdict}\n"
+        captioned(pd.DataFrame(rows), "The ten best protocols of the second stage", "search-second")
+        + f"\n\nThe best deviates by {second['score'].iloc[0]:.4f}. {verdict}\n"
     )
 
 
-def calibration_text(search, responses, stage):
+def calibration_text(search, responses):
     """Say how often the search finds a protocol that is known."""
-    share = searching.calibration(search, responses, stage)
+    share = searching.calibration(search, responses, "second")
     return (
-        "Each protocol of the final was taken for the truth in turn, a table drawn from it as if "
-        f"printed, and the search held on it: it found the very protocol in "
+        "Each protocol of the second stage was taken for the truth in turn, a table drawn from it "
+        "as if printed, and the search held on it: it found the very protocol in "
         f"{share['protocol']:.0%} of the tables, and its preprocessing in {share['variant']:.0%}."
     )
 

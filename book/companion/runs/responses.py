@@ -1,7 +1,6 @@
 """Response tables: accuracy and cross-validation risk at every candidate, computed once for a draw.
 
-With them a grid of candidates, a loss, a tie rule or a choice of folds is a mere selection, so that
-thousands of protocols cost no more than one.
+With them a grid of candidates is a mere selection, so that many protocols cost no more than one.
 """
 
 import numpy as np
@@ -15,59 +14,40 @@ from ddr.shifts import cross_dataset
 class CrossResponses:
     """Responses of the unweighted linear SVM on a cross-dataset case, one row for each C."""
 
-    def __init__(self, problem, search, stage):
-        self.problem, self.new_folds = problem, stage == "final"
+    def __init__(self, problem, search):
+        self.problem = problem
         self.seed, self.cases = search["seed"], search["cases"]
-        self.Cs, self.n_folds = search["stages"][stage]["Cs"], search["folds"]
+        self.Cs, self.n_folds = search["Cs"], search["folds"]
 
     @property
     def parameters(self):
         """What decides a response."""
-        return {
-            "seed": self.seed,
-            "problem": self.problem,
-            "Cs": self.Cs,
-            "folds": self.n_folds,
-            "new_folds": self.new_folds,
-        }
+        return {"seed": self.seed, "problem": self.problem, "Cs": self.Cs, "folds": self.n_folds}
 
     def __call__(self, case, draw):
-        """One row for each C: test accuracy, and risk on shared folds and on folds of its own."""
+        """One row for each C: its test accuracy and its risk in cross-validation."""
         root = np.random.SeedSequence(self.seed, spawn_key=(self.cases.index(case), draw))
-        problem_seed, *fold_seeds = root.spawn(2 + len(self.Cs))
+        problem_seed, fold_seed = root.spawn(2)
         task = cross_task(case)
         problem = cross_dataset(
             (task.first, task.second), task.direction, random_state=problem_seed, **self.problem
         )
         X, y = problem.X_train, problem.y_train
-        K, K_test = X @ X.T, problem.X_test @ X.T
-        risk = self._risks(K, y, [fold_seeds[0]] * len(self.Cs))
-        risk_new = self._risks(K, y, fold_seeds[1:]) if self.new_folds else [np.nan] * len(self.Cs)
-        return [
-            {"method": f"C={C:g}", "accuracy": accuracy, "risk": shared, "risk_new": new}
-            for C, accuracy, shared, new in zip(
-                self.Cs,
-                _accuracies(K, y, K_test, problem.y_test, self.Cs),
-                risk,
-                risk_new,
-                strict=True,
-            )
-        ]
+        K = X @ X.T
+        accuracies = _accuracies(K, y, problem.X_test @ X.T, problem.y_test, self.Cs)
+        rows = zip(self.Cs, accuracies, self._risks(K, y, fold_seed), strict=True)
+        return [{"method": f"C={C:g}", "accuracy": a, "risk": risk} for C, a, risk in rows]
 
-    def _risks(self, K, y, seeds):
-        """Share of held-out rows that machines without them get wrong, for each C and its folds."""
+    def _risks(self, K, y, seed):
+        """Share of held-out rows that machines without them get wrong, for each C."""
         wrong = np.zeros(len(self.Cs))
-        for seed in dict.fromkeys(seeds):
-            places = [i for i, own in enumerate(seeds) if own is seed]
-            Cs = [self.Cs[i] for i in places]
-            folds = StratifiedKFold(
-                self.n_folds, shuffle=True, random_state=int(seed.generate_state(1)[0])
+        state = int(seed.generate_state(1)[0])
+        folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=state)
+        for train, test in folds.split(K, y):
+            found = _accuracies(
+                K[np.ix_(train, train)], y[train], K[np.ix_(test, train)], y[test], self.Cs
             )
-            for train, test in folds.split(K, y):
-                found = _accuracies(
-                    K[np.ix_(train, train)], y[train], K[np.ix_(test, train)], y[test], Cs
-                )
-                wrong[places] += len(test) * (1 - np.array(found))
+            wrong += len(test) * (1 - np.array(found))
         return wrong / len(y)
 
 

@@ -24,8 +24,8 @@ from companion.paths import BUILD
 
 STORE = BUILD / "reproduction" / "runs.sqlite"
 VALUES = ("accuracy", "n_iter", "mutual_information", "prior_ratio", "ess", "seconds")
-#: What the responses of a search have besides: risks of cross-validation.
-RISKS = ("risk", "risk_new")
+#: What the responses of a search have besides: the risk in cross-validation.
+RISKS = ("risk",)
 COLUMNS = ("experiment", "protocol", "case", "seed", "method", *VALUES)
 _SCHEMA = f"""
 BEGIN;
