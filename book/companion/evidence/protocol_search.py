@@ -77,7 +77,7 @@ def visible(experiment, search, path=None):
 def ranking(search, printed, responses, stage):
     """Every protocol of a stage with its score, best first."""
     found = score(outcomes(search, responses, stage), printed, search["choice"])
-    return found.rename("score").sort_values().reset_index()
+    return found.rename("score").sort_values(kind="stable").reset_index()
 
 
 def kept(search, printed, responses):

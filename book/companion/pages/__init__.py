@@ -26,6 +26,7 @@ PAGES = (
     "companion.pages.landing",
     "companion.pages.scoreboard",
     "companion.pages.protocols",
+    "companion.pages.search",
     "companion.pages.multiverse",
     "benchmarks.page",
     "companion.pages.runs",
