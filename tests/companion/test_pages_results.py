@@ -256,7 +256,7 @@ def test_the_forest_is_sorted_by_gain_and_marks_the_baseline():
     runs = made_up_universes({"baseline": 1.0, "hard-prior": 2.0})
     (axis,) = universe_forest(universe_gains(runs, "synthetic")).axes
     names = [text.get_text() for text in axis.get_yticklabels()]
-    assert names == ["priors from predicted labels", "the matched protocol unchanged"]
+    assert names == ["priors from predicted labels", "the protocol unchanged"]
     markers = [container.lines[0].get_marker() for container in axis.containers]
     assert markers == ["o", "D"]
 

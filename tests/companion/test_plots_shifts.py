@@ -10,16 +10,10 @@ from companion.evidence.universes import complete_universes
 from companion.figures import biased as plots_biased
 from companion.figures import cross as plots_cross
 from companion.figures.gains import forest
-from companion.runs.experiments import Run
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.reproduce import compute, store_of
 from companion.runs.results import (
-    both_choices,
     chosen_gaps,
-    random_direction_runs,
     setting_of,
-    stored_or_computed,
-    what_is_missing,
 )
 from scipy import stats
 from sklearn.svm import SVC
@@ -113,54 +107,6 @@ def test_taken_gap_is_the_largest_of_the_run(small):
         assert row.taken == pytest.approx(100 * info["gaps"][info["chosen"]])
         assert row.mean == pytest.approx(100 * np.mean(info["gaps"]))
         assert row.taken >= row.mean
-
-
-def test_random_direction_is_computed_or_read(small, tmp_path):
-    computed, stored = random_direction_runs(small, ["BreastCancer"], 1, published=tmp_path)
-    assert not stored
-    assert sorted(computed["method"]) == ["DDR-uLSIF", "Unweighted", "uLSIF"]
-    other = changed(small, protocol="universe:omega-random", problem={"choose": "none"})
-    compute(other, tmp_path, runs=1)
-    read, stored = random_direction_runs(small, ["BreastCancer"], 1, published=tmp_path)
-    assert stored
-    accuracy = computed.set_index("method")["accuracy"]
-    assert read.set_index("method")["accuracy"].to_dict() == pytest.approx(accuracy.to_dict())
-
-
-def test_choices_are_compared_on_common_runs_only(runs):
-    other = runs[runs["seed"] < 2].assign(accuracy=0.5)
-    both = both_choices(runs, other)
-    common = runs[(runs["seed"] < 2) & (runs["method"] == "uLSIF")]
-    assert both.at["largest gap", "uLSIF"] == pytest.approx(common["accuracy"].mean())
-    assert (both.loc["random"] == 0.5).all()
-
-
-# --- incomplete stores -----------------------------------------------------------------------
-
-
-def test_incomplete_store_is_shown_and_completed_on_request(small, tmp_path):
-    compute(small, tmp_path, runs=1)
-    scratch = tmp_path / "scratch"
-    shown = stored_or_computed(small, 2, published=tmp_path, scratch=scratch)
-    assert (shown.stored, shown.computed) == (1, 0)
-    assert what_is_missing(shown, 2, small["cases"]) == (
-        "NOT COMPLETE: 1 of 2 runs are there; missing are 1 of BreastCancer"
-    )
-    whole = stored_or_computed(
-        small, 2, compute_missing=True, published=tmp_path, scratch=scratch, progress=False
-    )
-    assert (whole.stored, whole.computed) == (1, 1)
-    assert what_is_missing(whole, 2, small["cases"]) == "complete: 2 of 2 runs"
-    assert set(store_of(small, tmp_path).rows()["seed"]) == {0}  # the published store is only read
-
-
-def test_without_a_store_the_runs_are_computed(small, tmp_path):
-    shown = stored_or_computed(
-        small, 1, published=tmp_path / "none", scratch=tmp_path, progress=False
-    )
-    assert (shown.stored, shown.computed) == (0, 1)
-    expected = {row["method"]: row["accuracy"] for row in Run(small)("BreastCancer", 0)}
-    assert shown.rows.set_index("method")["accuracy"].to_dict() == pytest.approx(expected)
 
 
 # --- digits ----------------------------------------------------------------------------------

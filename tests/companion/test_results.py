@@ -68,7 +68,9 @@ def test_every_protocol_of_the_book_is_published_completely():
 def test_published_files_are_canonical(tmp_path):
     """Fails when a file was edited, or written by something else than `publish`."""
     write_published(published_results(), published_parameters(), tmp_path)
-    assert verified(tmp_path) == verified(FOLDER)
+    written, published = verified(tmp_path), verified(FOLDER)
+    assert written == {name: published[name] for name in written}
+    assert set(published) - set(written) == {"cross-search.csv"}
 
 
 def test_publishing_keeps_every_value(published, computed, protocol):

@@ -7,6 +7,7 @@ allow, and Holm's correction says what stays when all cases of a table are teste
 """
 
 import warnings
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from scipy import stats
 
 from companion.evidence.printed import cases as printed_cases
 from companion.evidence.printed import check_experiment, compared_methods, ledger, printed_gains
-from companion.paths import PROTOCOLS
+from companion.runs.protocols import protocol_names
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
 ALPHA = 0.05
@@ -34,7 +35,7 @@ def runs_of(results, experiment, protocol):
         raise ValueError(f"results must have the columns {sorted(_NEEDED)}, missing {missing}")
     check_experiment(experiment)
     run = results[results["experiment"] == experiment]
-    _check_protocol(protocol, run["protocol"])
+    _check_protocol(experiment, protocol, run["protocol"])
     chosen = run[run["protocol"] == protocol]
     chosen = chosen.assign(case=chosen["case"].astype(str)).dropna(subset=["accuracy"])
     keys = ["case", "method", "seed"]
@@ -45,10 +46,15 @@ def runs_of(results, experiment, protocol):
     return chosen
 
 
-def _check_protocol(protocol, run):
+@lru_cache
+def _named(experiment):
+    return frozenset(protocol_names()[experiment])
+
+
+def _check_protocol(experiment, protocol, run):
     """Refuse a name that no run has, unless it is one that may have no runs yet."""
     present = sorted(map(str, run.unique()))
-    known = protocol in PROTOCOLS or str(protocol).startswith("universe:")
+    known = protocol in _named(experiment) or str(protocol).startswith("universe:")
     if present and not known and protocol not in present:
         universes = ", ..." if any(name.startswith("universe:") for name in present) else ""
         names = [name for name in present if not name.startswith("universe:")]
