@@ -110,7 +110,12 @@ def a_killed_build_leaves_the_site_whole(book):
     site = book / build.SITE
     before = {path: path.stat().st_mtime_ns for path in site.rglob("*")}
     for sent, seconds in ((signal.SIGINT, 2), (signal.SIGTERM, 4), (signal.SIGKILL, 6)):
-        process = subprocess.Popen([sys.executable, "-c", BUILD, str(book)], stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [sys.executable, "-c", BUILD, str(book)],
+            stderr=subprocess.PIPE,
+            # a shell starts what runs in its background deaf to Ctrl-C
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
         time.sleep(seconds)
         process.send_signal(sent)
         process.communicate(timeout=60)
