@@ -15,7 +15,7 @@ def ranking_figure(screened, going, chance, labels=12):
     axis.plot(best.loc[~on, "score"], best.index[~on], "o", **style)
     axis.set(xlabel="root mean square deviation from the print", ylabel="rank of the variant")
     axis.set(xlim=(0, None), ylim=(len(best), -1))
-    axis.legend(loc="lower right", frameon=False)
+    axis.legend(loc="upper right", frameon=False)
     return figure
 
 

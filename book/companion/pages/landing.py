@@ -25,16 +25,21 @@ def write(folder, evidence):
 
 def landing_text(evidence):
     """Put the first page's fragment together."""
-    table = captioned(
-        headline_table(evidence),
-        f"The {len(values())} printed values and the gain of {METHOD}, by table and protocol",
-        "landing",
+    judged, gained = headline_tables(evidence)
+    values_table = captioned(
+        judged, f"Verdicts on the {len(values())} printed values, by table and protocol", "landing"
+    )
+    gains_table = captioned(
+        gained, f"Mean gain of {METHOD} in points, by table and protocol", "landing-gains"
     )
     return f"""{status_lines(evidence)}
 
-{{numref}}`landing` counts by table, {{numref}}`fig-landing-gains` shows every case.
+{{numref}}`landing` counts values and orders by table, {{numref}}`landing-gains` has the gains, and
+{{numref}}`fig-landing-gains` shows every case.
 
-{table}
+{values_table}
+
+{gains_table}
 
 {legend()} {{doc}}`scoreboard` has every value, {{doc}}`protocols` says
 what *matched* and *tuned* mean.
@@ -76,6 +81,13 @@ def _status(evidence, experiment, protocol):
         f"*{word}* with {protocol} settings, where {METHOD} gains {points(gains[0]['mean'])} "
         f"points over {RIVAL} and {points(gains[1]['mean'])} over no weights"
     )
+
+
+def headline_tables(evidence):
+    """The verdicts and the gains of :func:`headline_table`, each narrow enough for a page."""
+    table = headline_table(evidence)
+    gains = [name for name in table if "uLSIF" in name or "no weights" in name]
+    return table.drop(columns=gains), table[[*table.columns[:2], *gains]]
 
 
 def headline_table(evidence):

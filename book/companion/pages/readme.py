@@ -19,7 +19,7 @@ from companion.pages.landing import (
     claims_sentence,
     figure_alt,
     gains_figure,
-    headline_table,
+    headline_tables,
     legend,
     status_lines,
 )
@@ -33,8 +33,9 @@ _BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
 
 def block(evidence):
     """Compose what was found: a line a table, the counts, a picture, and the claims."""
+    tables = "\n".join(markdown(table) for table in headline_tables(evidence))
     return (
-        f"{status_lines(evidence)}\n\n{markdown(headline_table(evidence))}\n{legend()}\n\n"
+        f"{status_lines(evidence)}\n\n{tables}\n{legend()}\n\n"
         f"![{figure_alt(evidence)}]({PICTURE.as_posix()})\n\n{claims_sentence(evidence)}\n"
     )
 

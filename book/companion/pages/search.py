@@ -27,7 +27,7 @@ def write(folder, evidence):
     chance = np.quantile(searching.exact_replication(printed, search["choice"], 1), [0.025, 0.975])
     figures = {
         "search_ranking.png": ranking_figure(screened, going, chance),
-        "search_worth.png": worth_figure(searching.worth(screened, search)),
+        "search_worth.png": worth_figure(searching.worth(second, search)),
     }
     texts = {
         "search_rules.md": rules_text(search, going),
