@@ -141,6 +141,25 @@ def test_a_response_is_what_the_machine_gives():
         assert 0 <= row["risk"] < 0.2
 
 
+def test_a_search_is_taken_up_again(tmp_path, monkeypatch):
+    search = searching.read_search("cross")
+    small = {"resize": "nearest", "max_samples": 60}
+    search |= {
+        "choice": search["cases"][:2],
+        "choices": {"resize": {"small": small}, "scaling": {"one": {"scaling": "global"}}},
+    }
+    said = []
+    first = searching.compute(search, tmp_path / "runs.sqlite", said.append, jobs=1)
+    screened = first[first["stage"] == "screen"]
+    assert len(screened) == 2 * len(search["Cs"])
+    assert screened["candidate"].tolist() == search["Cs"] * 2
+    assert screened[["accuracy", "risk"]].notna().all(axis=None)
+    assert said[0] == "screen, 1 of 1: small | one"
+    monkeypatch.setattr(CrossResponses, "__call__", None)  # nothing may be computed
+    again = searching.compute(search, tmp_path / "runs.sqlite", said.append, jobs=1)
+    pd.testing.assert_frame_equal(again, first)
+
+
 def test_a_published_response_is_computed_again():
     search = searching.read_search("cross")
     responses = searching.published_responses("cross")
