@@ -1,11 +1,13 @@
 """Shared by the tests of notebooks and pages."""
 
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +32,19 @@ def make_notebook():
         return notebook
 
     return build
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A running Chromium, or None where the machine has none."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        yield None
+        return
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        running = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield running
+        running.close()

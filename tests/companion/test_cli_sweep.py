@@ -210,4 +210,4 @@ def test_verify_names_what_differs(monkeypatch, capsys):
     assert asked == [(e, "matched") for e in ("synthetic", "biased", "cross")]
     asked.clear()
     assert main(["verify", "--all"]) == 1
-    assert len(set(asked)) == 68, "every published protocol"
+    assert len(set(asked)) == 69, "every published protocol"

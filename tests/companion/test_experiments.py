@@ -202,7 +202,7 @@ def test_gains_are_means_over_cases():
     assert table.loc["baseline", "gain"] == pytest.approx(3.0)
     # sd of (4, 2) is sqrt 2; t(.975, 1) = 12.706; over sqrt 2.
     assert table.loc["baseline", "high"] == pytest.approx(3.0 + 12.7062, abs=1e-3)
-    assert table.loc["baseline", "cases_won"] == 2
+    assert table.loc["baseline", "won"] == 2
 
 
 @pytest.mark.slow
