@@ -47,7 +47,7 @@ lint: install  ## style, and the layers of the house
 	$(BIN)/lint-imports
 
 unit: install  ## unit tests, doctests and the built site in Chromium, with coverage of ddr
-	$(PYTEST) -q -n 4 --dist worksteal --durations 12 --cov --cov-report=term:skip-covered --cov-fail-under=95
+	$(PYTEST) -q -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-fail-under=95
 
 notebooks: install  ## execute the notebooks again and compare every output
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
