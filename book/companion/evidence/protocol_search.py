@@ -81,7 +81,7 @@ def ranking(search, printed, responses, stage):
 
 
 def kept(search, printed, responses):
-    """The variants that the screening does not exclude, best first."""
+    """The screened variants below the median of exact replications, best first."""
     best = ranking(search, printed, responses, "screen").drop_duplicates("variant")
     limit = np.median(exact_replication(printed, search["choice"], 1))
     return best.loc[best["score"] < limit, "variant"].tolist()

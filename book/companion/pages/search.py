@@ -45,9 +45,9 @@ def rules_text(search, going):
     draws, grids = search["stages"]["second"]["draws"], len(search["grids"])
     return (
         f"{len(searching.variants(search))} variants of the preprocessing, {counts}, were screened "
-        f"on {len(search['choice'])} cases with one draw each. {len(going)} of them are not "
-        f"excluded by chance; these were run with {draws} draws. With {grids} ways to choose C "
-        f"each, {len(going) * grids} protocols were compared."
+        f"on {len(search['choice'])} cases with one draw each. {len(going)} of them score below "
+        f"the median of exact replications; these were run with {draws} draws. With "
+        f"{grids} ways to choose C each, {len(going) * grids} protocols were compared."
     )
 
 
