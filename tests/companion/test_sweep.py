@@ -226,6 +226,9 @@ def test_dying_workers_of_a_cluster_are_no_endless_wait(path, monkeypatch):
         with pytest.raises(SweepError, match="did not come back from its worker; what is done"):
             sweep(Dying(), make_tasks(12), make_store(path), scheduler=made.scheduler_address)
         made.scale(0)
+        end = time.monotonic() + 60  # the cluster takes its time to let them go
+        while made.scheduler.workers and time.monotonic() < end:
+            time.sleep(0.1)
         with pytest.raises(SchedulerError, match="has fewer than two threads of workers"):
             sweep(RidgeRun(), make_tasks(12), make_store(path), scheduler=made.scheduler_address)
     assert 0 < len(make_store(path).done()) < 12
