@@ -1,7 +1,7 @@
 """The eight real datasets of the paper, bundled, and the synthetic mixture.
 
 Every file is checked against its SHA-256 when it is read. Where the files come from is written in
-``ddr/data/manifest.json``; :mod:`companion.rebuild` makes them again from the sources.
+``ddr/data/manifest.json``; ``ddr-book data rebuild`` makes them again from the sources.
 
 Examples
 --------

@@ -93,28 +93,3 @@ def _drawn_from(path):
         return None
     with Image.open(path) as picture:
         return picture.info.get("Source")
-
-
-def add_readme_command(groups):
-    """Add ``readme`` to the command line."""
-    parser = groups.add_parser(
-        "readme",
-        help="write the README's numbers and picture from the published runs",
-        description="Write the README's numbers and picture from the published runs.",
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit code 1 if they are not current"
-    )
-    parser.set_defaults(run=_readme_command)
-
-
-def _readme_command(arguments):
-    if not arguments.check:
-        for path in write():
-            print(path)
-        return 0
-    reasons = stale()
-    for reason in reasons:
-        print(reason)
-    print("not current: run `ddr-book readme`" if reasons else "current")
-    return 1 if reasons else 0
