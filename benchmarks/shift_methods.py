@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from benchmarks.shift_tasks import draw
 from ddr import KLIEP, KMM, ULSIF, DDRClassifier, importance_weighted_score
-from ddr.guard import examine
+from ddr.guard import GuardedDDRClassifier
 from ddr.kernels import KernelBlocks, median_distance, squared_distances
 from ddr.validation import weight_parameter
 
@@ -107,10 +107,10 @@ def _weighted(learner, X, y, weights):
 
 def _features(report, learner, X, y, X_target, seed):
     """What is seen of a shift without its labels."""
-    models, seen = report.models, vars(report).copy()
-    del seen["models"], seen["prior_ratio"]
-    seen["rows"], seen["target_rows"], seen["classes"] = len(X), len(X_target), len(set(y))
-    seen["largest_prior_ratio"] = float(np.abs(np.log(report.prior_ratio)).max())
+    models = report.models
+    seen = {n: value for n, value in vars(report).items() if isinstance(value, int | float)}
+    seen["classes"] = len(report.prior_ratio)
+    seen["largest_prior_ratio"] = float(np.abs(np.log([*report.prior_ratio.values()])).max())
     history = models["ddr"].history_
     kept = history[models["ddr"].n_iter_]["mutual_information"]
     seen["information_gain"] = kept - history[0]["mutual_information"]
@@ -140,7 +140,7 @@ def _measure(task, seed):
     shared = ratios(X, X_target, seed)
     for name, learner in LEARNERS.items():
         key = {"task": task.name, "kind": task.kind, "learner": name, "seed": seed}
-        report = examine(X, y, X_target, learner, seed)
+        report = GuardedDDRClassifier(learner, random_state=seed).fit(X, y, X_target).report_
         features.append(key | _features(report, learner, X, y, X_target, seed))
         models = {
             "no weights": report.models["none"],

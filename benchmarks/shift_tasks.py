@@ -38,6 +38,9 @@ def draw(task, seed):
     """Source and target of one seed: ``(X, y, X_target, y_target)``, standardised on the source."""
     rng = np.random.default_rng([seed, *task.name.encode()])
     (X, y), (X_target, y_target) = (_some(*side, rng) for side in task.split(rng))
+    classes, y = np.unique(y, return_inverse=True)
+    known = np.isin(y_target, classes)  # nobody could learn a class that the source happens to lack
+    X_target, y_target = X_target[known], np.searchsorted(classes, y_target[known])
     steps = [PCA(MOST_COLUMNS, random_state=0)] if X.shape[1] > MOST_COLUMNS else []
     # Pixels first, scales after: a border that hardly varies would be blown up otherwise.
     scaler = make_pipeline(*steps, StandardScaler()).fit(X)
@@ -69,7 +72,7 @@ def _rows(path, separator=","):
 
 @cache
 def table(name):
-    """Return ``(X, y, groups)`` of a table; the groups are those that its task splits by, or None."""
+    """Return ``(X, y, groups)`` of a table; a task of its own kind splits by the groups."""
     loader, *arguments = _TABLES[name]
     X, y, groups = loader(*arguments)
     return np.asarray(X, dtype=float), np.unique(np.asarray(y), return_inverse=True)[1], groups
@@ -210,7 +213,7 @@ def covariate(name, rng):
 
 
 def cluster(name, rng):
-    """Two clusters: five sixths of the source come from one, five sixths of the target from the other."""
+    """Two clusters: the source keeps a fifth of the rows of one, the target of the other."""
     X, y, first, second = _halves(name, rng)
     side = KMeans(2, n_init=3, random_state=0).fit_predict(StandardScaler().fit_transform(X)) == 1
     first = first[rng.random(len(first)) < np.where(side[first], 1.0, 0.2)]
@@ -225,7 +228,7 @@ def sides(name, rng, source=True, target=False):
 
 
 def drift(name, rng):
-    """Each class of the target moves, by 0.75 sd in a third of the columns, in its own direction."""
+    """Each class of the target moves its own way, by 0.75 sd in a third of the columns."""
     source, (X, y) = nothing(name, rng)
     for c in np.unique(y):
         moved = rng.choice([-1, 0, 0, 0, 0, 1], X.shape[1]) * 0.75 * X.std(axis=0)

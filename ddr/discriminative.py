@@ -30,12 +30,14 @@ from ddr._checks import (
     check_rows,
 )
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import DensityRatio, OverlapWarning, warn_of_overlap
+from ddr.ratio import DensityRatio, OverlapWarning, warn_of_disagreement, warn_of_overlap
 from ddr.ulsif import ULSIF
 from ddr.validation import weight_parameter
 
 # Below this, an estimate of the ratio is what rounding left of zero.
 _NOTHING = 1e-100
+# Fewer rows of a sample tell nothing of a shift: Algorithm 1 is then run untested.
+FEWEST_ROWS = 10
 
 
 def prior_ratio(posteriors, train_prior, counting="soft"):
@@ -188,6 +190,10 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     reselect : bool, default=False
         Whether the ratio's width and regularisation are chosen in each iteration, or only in the
         first. The latter is much cheaper, and makes mutual informations comparable.
+    significance : float or None, default=0.05
+        Where a classifier cannot tell source from target at this level, nothing is taken to have
+        shifted: the weights stay one, and ``n_iter_`` is 0. None runs Algorithm 1 in any case, as
+        the paper does.
     keep_posteriors : bool, default=False
         Store the target's posteriors of every iteration in ``history_``.
     random_state : int, RandomState or None, default=None
@@ -209,6 +215,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         The iteration that was kept; 0 is the unweighted model. Without a target 1, as
         scikit-learn asks of every estimator that has ``max_iter``.
+    agreement_ : float
+        Share of the target rows that the kept model gives the class that the unweighted one
+        gives. Below 0.7 an :class:`~ddr.ratio.AgreementWarning` says so.
     history_ : list of dict
         For each iteration that was computed: ``mutual_information``, ``prior_ratio``,
         ``effective_sample_size``, ``weight_change`` (relative norm; NaN at iteration 0) and, on
@@ -256,6 +265,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         max_iter=10,
         tol=1e-3,
         reselect=False,
+        significance=0.05,
         keep_posteriors=False,
         random_state=None,
     ):
@@ -272,6 +282,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.reselect = reselect
+        self.significance = significance
         self.keep_posteriors = keep_posteriors
         self.random_state = random_state
 
@@ -309,6 +320,11 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         check_magnitude(X, "X")
         X_target = check_rows(self, X_target, "X_target")
         check_range(X, X_target)
+        if not self._shifted(X, X_target):
+            state = self._start(learner, X, y, X_target)
+            self.initial_estimator_ = state.model
+            self._keep(state, 0, [self._record(state, None)])
+            return self
         vanished = self._adapt(learner, ratio, X, y, codes, X_target)
         if vanished:
             warnings.warn(
@@ -317,9 +333,17 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
                 OverlapWarning,
                 stacklevel=2,
             )
-        else:
-            warn_of_overlap(X, X_target, self.weights_, stacklevel=2)
+        elif not warn_of_overlap(X, X_target, self.weights_, stacklevel=2):
+            warn_of_disagreement(self.agreement_, stacklevel=2)
         return self
+
+    def _shifted(self, X, X_target):
+        """Whether the two samples differ, as far as a classifier can tell."""
+        if self.significance is None or min(len(X), len(X_target)) < FEWEST_ROWS:
+            return True
+        from ddr.two_samples import tell_apart  # here, so that importing DDRClassifier stays quick
+
+        return tell_apart(X, X_target)[1] <= self.significance
 
     def _check_parameters(self):
         check_choice(self.normalization, "normalization", ("posterior", "literal"))
@@ -332,6 +356,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         check_choice(self.min_iter, "min_iter", (0, 1))
         check_count(self.max_iter, "max_iter")
         check_positive(self.tol, "tol")
+        if self.significance is not None and check_positive(self.significance, "significance") > 1:
+            raise ValueError(f"significance must be at most 1, got {self.significance!r}")
 
     def _parts(self):
         """Clones of learner and ratio, seeded."""
@@ -417,6 +443,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             state = new
         kept = self._best(states)
         self._keep(states[kept], kept, history)
+        said = [state.posteriors.argmax(axis=1) for state in (states[0], states[kept])]
+        self.agreement_ = float(np.mean(said[0] == said[1]))
         return set() if class_ratios is None else class_ratios.vanished
 
     def _finished(self, states):
@@ -456,6 +484,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.estimator_ = state.model
         self.n_iter_ = n_iter
         self.history_ = history
+        self.agreement_ = 1.0
 
     def predict(self, X):
         """Predicted class of each row.
