@@ -29,6 +29,7 @@ PAGES = (
     "companion.pages.search",
     "companion.pages.multiverse",
     "benchmarks.page",
+    "benchmarks.shift_page",
     "companion.pages.runs",
     "companion.pages.status",
 )
