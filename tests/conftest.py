@@ -1,5 +1,7 @@
 """Shared by the tests of notebooks and pages."""
 
+import os
+import pickle
 import shutil
 from pathlib import Path
 
@@ -48,3 +50,19 @@ def chromium():
         running = playwright.chromium.launch(executable_path=path, args=arguments)
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory):
+    """What a build gathers from the published runs, computed once for all processes."""
+    from companion.notebook_kit.files import held
+    from companion.pages import gather
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which the processes share
+    kept = folder / "evidence.pickle"
+    with held(folder / "evidence.lock", "another process gathers the evidence", wait=True):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(gather()))
+    return pickle.loads(kept.read_bytes())

@@ -348,7 +348,7 @@ def test_rebuild_prints_the_comparison(monkeypatch, tmp_path, capsys):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def pages(tmp_path_factory, published):
     """The folder that one call of ``pages`` wrote, its exit code and what it printed."""
     folder = tmp_path_factory.mktemp("book") / "made"
     with (
@@ -357,6 +357,7 @@ def pages(tmp_path_factory):
     ):
         # The other pages need results and have tests of their own.
         patch.setattr("companion.pages.PAGES", ("companion.pages.data",))
+        patch.setattr("companion.pages.gather", lambda: published)
         code = cli.main(["pages", "--out", str(folder)])
     return folder, code, printed.getvalue().splitlines()
 

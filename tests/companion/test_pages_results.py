@@ -16,7 +16,6 @@ from companion.pages import claims, coverage, gather, landing, multiverse, proto
 from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.multiverse import universes
 from companion.runs.protocols import load_protocol
-from companion.runs.results import published_results
 from paper_runs import runs_like_the_paper, swapped
 
 PAGES = (landing, scoreboard, protocols, multiverse, claims)
@@ -39,11 +38,6 @@ def printed_runs():
 @pytest.fixture(scope="module")
 def printed(printed_runs):
     return gather(printed_runs, live=False)
-
-
-@pytest.fixture(scope="module")
-def published():
-    return gather(published_results(), live=False)
 
 
 def made_up_universes(shifts, runs=10):

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 
 import nbformat
+import papermill
 import pytest
 from companion.cli import main
 from companion.notebook_kit.execute import rerun, strip_volatile
@@ -169,13 +170,14 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_notebook, sent):
+@pytest.mark.parametrize("words", [("run", "01_small", "--name", "x"), ("execute", "01_small")])
+def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_notebook, words, sent):
     path = repository / "notebooks" / "01_small.ipynb"
     tell = "import os, time\nprint(os.getpid(), file=open('../pid', 'w'), flush=True)"
-    slow = f"{tell}\ntime.sleep(60)"
+    slow = f"{tell}\ntime.sleep(600)"
     nbformat.write(make_notebook(*CELLS, (slow, {})), path)
     before = path.read_bytes()
-    arguments = ["run", "--root", str(repository), "01_small", "--name", "x"]
+    arguments = [words[0], "--root", str(repository), *words[1:]]
     process = subprocess.Popen(
         [sys.executable, "-c", RUN, *arguments],
         stderr=subprocess.DEVNULL,
@@ -184,12 +186,30 @@ def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_noteb
     )
     kernel = _eventually(lambda: (repository / "pid").read_text())
     process.send_signal(sent)
-    assert process.wait(30) != 0
+    assert process.wait(120) != 0
     assert _eventually(lambda: not _alive(int(kernel)))
     assert path.read_bytes() == before
-    assert list((repository / "book" / "runs").iterdir()) == []
+    assert list(repository.glob("book/runs/*")) == []
+    assert list(repository.glob("notebooks/*")) == [path]
     nbformat.write(make_notebook(*CELLS), path)
     assert rerun("01_small", {}, "x", repository, progress=False).exists()  # nothing stays locked
+
+
+def test_a_kernel_that_dies_at_its_start_is_started_again(command, repository, monkeypatch):
+    """As one does whose port another process has taken in between."""
+    real, deaths = papermill.execute_notebook, ["Kernel died before replying to kernel_info"] * 2
+
+    def dies_twice(*arguments, **options):
+        if deaths:
+            raise RuntimeError(deaths.pop())
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(papermill, "execute_notebook", dies_twice)
+    assert command("execute") == 0
+    assert printed(repository / "notebooks" / "01_small.ipynb") == ["20\n"]
+    deaths += ["something else"]
+    with pytest.raises(RuntimeError, match="something else"):
+        command("execute")
 
 
 def _alive(pid):
@@ -200,7 +220,7 @@ def _alive(pid):
     return True
 
 
-def _eventually(look, seconds=60):
+def _eventually(look, seconds=240):
     """Return what `look` finds, once it finds something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

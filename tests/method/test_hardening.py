@@ -123,16 +123,19 @@ def test_kernel_densities_of_many_rows_take_seconds():
     assert time.process_time() - begin < 25
 
 
-@pytest.mark.parametrize("ratio", RATIOS, ids=lambda ratio: type(ratio).__name__)
-def test_threads_may_share_an_estimator(samples, ratio):
+@pytest.mark.parametrize(
+    "estimator", [*RATIOS, DDRClassifier(random_state=0)], ids=lambda e: type(e).__name__
+)
+def test_threads_may_share_an_estimator(samples, estimator):
     """Each of them fits it to the same data: none fails, and the result is the usual one."""
-    X, _, T = samples
-    expected, failures = ratio.fit(X, T).weights_, []
+    X, y, T = samples
+    data = (X, y, T) if isinstance(estimator, DDRClassifier) else (X, T)
+    expected, failures = estimator.fit(*data).weights_, []
 
     def work():
         try:
             for _ in range(3):
-                ratio.fit(X, T)
+                estimator.fit(*data)
         except Exception as error:
             failures.append(error)
 
@@ -142,4 +145,4 @@ def test_threads_may_share_an_estimator(samples, ratio):
     for thread in threads:
         thread.join()
     assert not failures
-    np.testing.assert_allclose(ratio.weights_, expected)
+    np.testing.assert_allclose(estimator.weights_, expected)
