@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html test lint unit notebooks kernels browser reproduce verify audit bench lock clean
+.PHONY: help install execute book html test lint unit notebooks kernels browser reproduce verify reliability audit bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -77,6 +77,9 @@ reproduce: install  ## compute every experiment again, or the rest of it (ARGS=-
 
 verify: install  ## compute one run of everything that is published again
 	$(BIN)/ddr-book verify --all
+
+reliability: html  ## try to break everything, and write what held for the book's page
+	$(PYTEST) -q -n 2 --dist worksteal -m hardening --record book/reliability.json
 
 audit: install  ## known vulnerabilities of the locked versions (needs network)
 	$(PYTHON) -m venv _build/audit

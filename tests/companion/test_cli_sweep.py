@@ -89,6 +89,7 @@ def test_fresh_replaces_runs_of_other_parameters(path, small, capsys):
 
 
 @pytest.mark.parametrize("fresh", [[], ["--fresh"]])
+@pytest.mark.hardening("damage")
 def test_a_damaged_store_is_kept_and_named(path, small, caplog, fresh):
     path.parent.mkdir()
     path.write_bytes(b"not a database" * 99)
@@ -109,6 +110,7 @@ def test_a_damaged_store_is_kept_and_named(path, small, caplog, fresh):
         (["--scheduler", "tcp://127.0.0.1:9"], 1, "scheduler 'tcp://127.0.0.1:9' cannot be used"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_a_mistake_is_one_sentence_and_removes_nothing(
     path, monkeypatch, capsys, arguments, code, said
 ):
@@ -124,6 +126,7 @@ def test_a_mistake_is_one_sentence_and_removes_nothing(
 
 
 @pytest.mark.parametrize("name", ["reproduce", "multiverse"])
+@pytest.mark.hardening("mistake")
 def test_a_folder_is_no_store(tmp_path, capsys, name):
     assert command(tmp_path, name=name) == 2
     assert capsys.readouterr().err == (
@@ -160,6 +163,7 @@ def digests(folder):
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("words", [("reproduce", "synthetic"), ("search", "cross")])
+@pytest.mark.hardening("kill")
 def test_a_signal_loses_no_run_and_touches_nothing_published(path, words, sent):
     before = digests(FOLDER)
     path.parent.mkdir()

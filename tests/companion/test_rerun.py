@@ -77,6 +77,7 @@ def test_pieces_of_one_text_are_joined(make_notebook):
     ]
 
 
+@pytest.mark.hardening("damage")
 def test_failed_execution_replaces_nothing(command, repository, make_notebook, capsys):
     path = repository / "notebooks" / "01_small.ipynb"
     nbformat.write(make_notebook(*CELLS, ("1 / 0", {})), path)
@@ -125,6 +126,9 @@ def test_existing_run_is_kept_unless_forced(command, repository, capsys):
     assert printed(path) == ["20\n"]
 
 
+@pytest.mark.hardening(
+    "two at once", mends="Two reruns of one name both reported success, and one was lost."
+)
 def test_a_name_under_way_is_refused_and_a_second_run_waits(command, repository, capsys):
     locks = repository / "_build" / "locks"
     with held(locks / "01_small-same.lock", "busy"):
@@ -142,6 +146,9 @@ def test_a_name_under_way_is_refused_and_a_second_run_waits(command, repository,
     assert (repository / "book" / "runs" / "01_small-other.ipynb").exists()
 
 
+@pytest.mark.hardening(
+    "damage", mends="A folder that cannot be written was noticed after the whole computation."
+)
 def test_a_folder_that_cannot_be_written_is_noticed_first(command, repository, capsys):
     (repository / "book").mkdir()
     (repository / "book" / "runs").write_text("a file in the way")
@@ -151,6 +158,9 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(command, repository, c
 
 
 @pytest.mark.parametrize("damaged", ["", "{", "[1]"])
+@pytest.mark.hardening(
+    "damage", mends="An empty record of times failed every later execution, unnamed."
+)
 def test_a_damaged_record_of_times_is_set_aside(tmp_path, capsys, damaged):
     path = tmp_path / "times.json"
     path.write_text(damaged)
@@ -160,6 +170,7 @@ def test_a_damaged_record_of_times_is_set_aside(tmp_path, capsys, damaged):
     assert read_record(path) == {}
 
 
+@pytest.mark.hardening("damage")
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "page"
     write_whole(path, "old")
@@ -171,6 +182,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("words", [("run", "01_small", "--name", "x"), ("execute", "01_small")])
+@pytest.mark.hardening("kill")
 def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_notebook, words, sent):
     path = repository / "notebooks" / "01_small.ipynb"
     tell = "import os, time\nprint(os.getpid(), file=open('../pid', 'w'), flush=True)"
@@ -195,6 +207,7 @@ def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_noteb
     assert rerun("01_small", {}, "x", repository, progress=False).exists()  # nothing stays locked
 
 
+@pytest.mark.hardening("kill", mends="A kernel whose port was taken ended the run.")
 def test_a_kernel_that_dies_at_its_start_is_started_again(command, repository, monkeypatch):
     """As one does whose port another process has taken in between."""
     real, deaths = papermill.execute_notebook, ["Kernel died before replying to kernel_info"] * 2
@@ -243,6 +256,7 @@ def _eventually(look, seconds=240):
         (["params", "09_none"], "notebook must be one of 01_small; got '09_none'"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_mistakes_are_refused_before_running(command, repository, capsys, arguments, sentence):
     assert command(*arguments) == 2
     complaint = capsys.readouterr().err
@@ -281,6 +295,9 @@ def test_labels_of_every_form_are_found(make_notebook):
     assert find_labels(notebook) == {"sec-a", "eq-b", "eq:c", "tab-d", "fig-e"}
 
 
+@pytest.mark.hardening(
+    "hostile text", mends="Any rerun of the theory broke the build of the whole site."
+)
 def test_every_proof_of_a_rerun_has_a_label_of_its_own(make_notebook):
     proofs = "```{prf:algorithm} One\n:nonumber:\n\na\n```\n\n:::{prf:theorem}\nb\n:::\n"
     labelled = "```{prf:lemma} Two\n:label: lemma-x\nc\n```\n```{prf:proof}\nd\n```\n"
@@ -292,6 +309,9 @@ def test_every_proof_of_a_rerun_has_a_label_of_its_own(make_notebook):
     assert not found[0] & found[1]
 
 
+@pytest.mark.hardening(
+    "hostile text", mends="A rerun that warned broke the build of the whole site."
+)
 def test_stderr_moves_into_a_folded_note(make_notebook):
     written = [nbformat.v4.new_output("stream", name="stderr", text="odd ``` <b>\n")]
     shown = [nbformat.v4.new_output("stream", name="stdout", text="1\n")]
@@ -304,6 +324,9 @@ def test_stderr_moves_into_a_folded_note(make_notebook):
     assert page.metadata["ddr"]["run"]["stderr"] == [{"cell": 4, "text": "odd ``` <b>\n"}]
 
 
+@pytest.mark.hardening(
+    "hostile text", mends="A backtick in a parameter reached the page as raw HTML."
+)
 def test_parameters_are_shown_as_text_whatever_they_hold():
     hostile = "``<script>``|{ref}`x`\n"
     text = given_as_text({"a": hostile, "b": 1})
@@ -311,6 +334,9 @@ def test_parameters_are_shown_as_text_whatever_they_hold():
     assert MarkdownIt().renderInline(text).count("<script>") == 0
 
 
+@pytest.mark.hardening(
+    "damage", mends="A truncated notebook among the reruns ended in a traceback."
+)
 def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_notebook, capsys):
     folder = repository / "book" / "runs"
     folder.mkdir(parents=True)

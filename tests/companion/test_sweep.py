@@ -65,7 +65,10 @@ def wait_for_runs(path, process, n=1, seconds=60):
         time.sleep(0.02)
 
 
-def test_a_kill_at_any_statement_loses_nothing_that_was_stored(tmp_path, processes):
+@pytest.mark.hardening("kill")
+def test_a_kill_at_any_statement_loses_nothing_that_was_stored(
+    tmp_path, processes, record_property
+):
     n_tasks, n_stored = 3, 0
     assert sweep_here(tmp_path / "whole", n_tasks) == n_tasks
     expected = comparable(tmp_path / "whole")
@@ -85,8 +88,10 @@ def test_a_kill_at_any_statement_loses_nothing_that_was_stored(tmp_path, process
     assert child.exitcode == 0
     assert n_statements > 15, "tables, checks and three transactions are more statements"
     assert n_stored == n_tasks, "the last kills came after all runs"
+    record_property("tries", n_statements - 1)
 
 
+@pytest.mark.hardening("kill")
 def test_killed_sweep_on_two_cores_leaves_no_lock_behind(path, uninterrupted):
     process = start(path, N_TASKS, "--jobs", "2", "--pause", "0.1")
     wait_for_runs(path, process, 5)
@@ -98,6 +103,7 @@ def test_killed_sweep_on_two_cores_leaves_no_lock_behind(path, uninterrupted):
     assert comparable(path) == uninterrupted
 
 
+@pytest.mark.hardening("two at once")
 def test_two_sweeps_at_once_compute_nothing_twice(path, uninterrupted):
     first = start(path, N_TASKS - 10, "--pause", "0.3")
     wait_for_runs(path, first)
@@ -110,6 +116,7 @@ def test_two_sweeps_at_once_compute_nothing_twice(path, uninterrupted):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.hardening("kill")
 def test_interrupt_keeps_what_is_done_and_says_how_to_resume(path, uninterrupted, jobs):
     process = start(path, N_TASKS, "--jobs", jobs, "--pause", "0.1")
     wait_for_runs(path, process, 5)
@@ -209,6 +216,7 @@ class Dying(RidgeRun):
         return super().__call__(case, seed)
 
 
+@pytest.mark.hardening("kill")
 def test_dead_worker_process_ends_the_sweep_with_a_sentence(path, uninterrupted):
     with pytest.raises(SweepError, match="a worker process died; what is done is stored"):
         sweep(Dying(), make_tasks(N_TASKS), make_store(path), jobs=2)
@@ -217,6 +225,7 @@ def test_dead_worker_process_ends_the_sweep_with_a_sentence(path, uninterrupted)
     assert comparable(path) == uninterrupted
 
 
+@pytest.mark.hardening("kill")
 def test_dying_workers_of_a_cluster_are_no_endless_wait(path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     monkeypatch.setattr(companion.runs.sweep, "_SILENT_SECONDS", 5)
@@ -237,6 +246,7 @@ def test_dying_workers_of_a_cluster_are_no_endless_wait(path, monkeypatch):
 @pytest.mark.parametrize(
     "address", ["foo", "nonsense://x:1", "tcp://host", "tcp://host:0", "tcp://host:70000", 8786]
 )
+@pytest.mark.hardening("mistake")
 def test_what_is_no_address_is_refused_before_anything_is_tried(path, monkeypatch, address):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ValueError, match=r"scheduler must look like tcp://host:8786 .* got") as e:
@@ -312,6 +322,7 @@ def test_only_missing_tasks_are_computed_and_only_asked_ones_returned(path):
         ([("a", 0)], 0, "jobs must be a positive whole number or -1, got 0"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_bad_arguments_are_named(path, tasks, jobs, said):
     with pytest.raises((TypeError, ValueError), match=said):
         sweep(RidgeRun(), tasks, make_store(path), jobs=jobs)

@@ -29,6 +29,7 @@ PAGES = (
     "companion.pages.search",
     "companion.pages.multiverse",
     "benchmarks.page",
+    "companion.pages.reliability",
     "companion.pages.runs",
     "companion.pages.status",
 )
