@@ -90,7 +90,7 @@ bench: install  ## time and accuracy beside other packages
 	$(BIN)/python -m benchmarks
 
 # Keeps the versions that are locked; `make lock ARGS=--upgrade` takes the newest.
-COMPILE = $(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --generate-hashes \
+COMPILE = $(BIN)/uv pip compile --quiet --universal --no-strip-extras --no-header --no-annotate --generate-hashes \
   --python-version 3.11 $(ARGS)
 lock: install  ## resolve requirements.txt into requirements.lock, with hashes
 	$(COMPILE) requirements.txt -o requirements.lock
