@@ -181,7 +181,7 @@ def test_equations_are_typeset(visit):
 def test_search_finds_mutual_information(visit):
     page = visit("search.html", "?q=mutual+information")
     results = page.locator("#search-results ul.search li a")
-    results.first.wait_for(timeout=20_000)
+    results.first.wait_for(timeout=120_000)
     assert any("algorithm" in title.lower() for title in results.all_inner_texts())
     assert page.troubles == []
 

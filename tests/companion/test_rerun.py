@@ -141,7 +141,7 @@ def test_a_name_under_way_is_refused_and_a_second_run_waits(command, repository,
         )
         assert "another run of 01_small is under way; waiting" in second.stderr.readline()
         assert list((repository / "book" / "runs").iterdir()) == []
-    second.communicate(timeout=60)
+    second.communicate(timeout=240)
     assert second.returncode == 0
     assert (repository / "book" / "runs" / "01_small-other.ipynb").exists()
 

@@ -57,7 +57,7 @@ def start(path, n_tasks=N_TASKS, *options):
     )
 
 
-def wait_for_runs(path, process, n=1, seconds=60):
+def wait_for_runs(path, process, n=1, seconds=240):
     deadline = time.monotonic() + seconds
     while len(make_store(path).done()) < n:
         assert process.poll() is None, process.communicate()
@@ -110,7 +110,7 @@ def test_two_sweeps_at_once_compute_nothing_twice(path, uninterrupted):
     second = start(path, N_TASKS, "--wait")
     with pytest.raises(StoreBusyError, match="another sweep is writing"):
         sweep(RidgeRun(), make_tasks(N_TASKS), make_store(path))
-    outputs = [process.communicate(timeout=60) for process in (first, second)]
+    outputs = [process.communicate(timeout=240) for process in (first, second)]
     assert outputs == [(f"computed {N_TASKS - 10}\n", ""), ("computed 10\n", "")]
     assert comparable(path) == uninterrupted
 
@@ -121,7 +121,7 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_resume(path, uninterrupted
     process = start(path, N_TASKS, "--jobs", jobs, "--pause", "0.1")
     wait_for_runs(path, process, 5)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=240)
     assert process.returncode == 130
     assert said == (
         "interrupted; what is done is stored: run the same command again to compute the rest\n"
