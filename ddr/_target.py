@@ -28,11 +28,12 @@ def whole(value, name, n_train, ndim):
     if isinstance(value, tuple) and len(value) == 1 and np.ndim(value[0]) == ndim:
         return value[0]
     # Whatever scikit-learn cuts along with X goes through this function of its own.
-    cut = any("_check_method_params" in frame.f_code.co_names for frame in _callers())
+    cuts = "_check_method_params"
+    cut = any(cuts in f.f_globals and cuts in f.f_code.co_names for f in _callers())
     if cut and np.ndim(value) and _num_samples(value) == n_train:
         raise ValueError(
-            f"{name} must be a tuple of one, ({name},), within a cross-validation: as an array "
-            "that is as long as X, scikit-learn has cut it into folds"
+            f"{name} must be a tuple of one, ({name},), within a cross-validation: an array as "
+            "long as X may have been cut into folds by scikit-learn"
         )
     return value
 
