@@ -13,14 +13,11 @@ classifier and weights are learned in turn until the mutual information of the p
 import warnings
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -31,11 +28,10 @@ from ddr._checks import (
     check_given,
     check_magnitude,
     check_positive,
-    check_range,
     check_rows,
     check_weights,
 )
-from ddr._target import check_target, label_codes, warn_of_scale, whole
+from ddr._samples import Samples, check_target, label_codes, rows_for_ratio, takes_nan, whole
 from ddr.information import effective_sample_size, mutual_information
 from ddr.ratio import DensityRatio, OverlapWarning, warn_of_overlap
 from ddr.ulsif import ULSIF
@@ -145,18 +141,6 @@ class ClassRatios:
 
 
 @dataclass
-class _Samples:
-    """What a fit learns from."""
-
-    X: Any  # as the learner takes it: an array or a DataFrame
-    y: np.ndarray
-    codes: np.ndarray
-    sample_weight: np.ndarray | None
-    X_target: Any = None
-    target_codes: np.ndarray | None = None  # -1 where the label is unknown
-
-
-@dataclass
 class _State:
     """One iteration: the weights, the model they gave, and what it says of the test rows."""
 
@@ -181,26 +165,6 @@ class _Progress:
             # The first steps also choose the widths, and most fits stop early: an upper limit.
             left = spent / self.done * (self.n_steps - self.done)
             print(f"[ddr] {what}: {spent:.1f} s, at most {left:.1f} s left", flush=True)
-
-
-def _is_table(X):
-    """Whether X is a DataFrame, which goes to the learner as it is."""
-    return hasattr(X, "columns")
-
-
-def _takes_nan(learner):
-    """Whether a learner, or a pipeline's first step, takes missing values."""
-    while isinstance(learner, Pipeline):
-        learner = learner.steps[0][1]
-    return hasattr(learner, "__sklearn_tags__") and get_tags(learner).input_tags.allow_nan
-
-
-def _before_last_step(model, X):
-    """X as the last step of a fitted pipeline sees it; as it is for any other model."""
-    while isinstance(model, Pipeline):
-        X = model[:-1].transform(X) if len(model.steps) > 1 else X
-        model = model.steps[-1][1]
-    return X
 
 
 def _estimator_has(method):
@@ -392,7 +356,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             self.initial_estimator_ = state.model
             self._keep(state, 1, [])
             return self
-        self._check_target(learner, data, X_target, y_target)
+        self._check_target(data, X_target, y_target)
         vanished, rows = self._adapt(learner, ratio, data)
         if vanished:
             warnings.warn(
@@ -406,9 +370,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _check_training(self, learner, X, y, sample_weight):
-        """The training sample; DataFrames stay what they are."""
-        self._table = _is_table(X)
-        self._finite = "allow-nan" if _takes_nan(learner) else True
+        """Check the training sample, and note its classes."""
+        self._table = hasattr(X, "columns")  # DataFrames go to the learner as they are
+        self._finite = "allow-nan" if takes_nan(learner) else True
         if self._table:
             validate_data(self, X, skip_check_array=True)
             y, _ = check_labelled(self, X, y, None)
@@ -424,9 +388,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self._train_prior = np.bincount(codes) / len(codes)
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, len(y))
-        return _Samples(X, y, codes, sample_weight)
+        return Samples(X, y, codes, sample_weight)
 
-    def _check_target(self, learner, data, X_target, y_target):
+    def _check_target(self, data, X_target, y_target):
         """Add the target sample to the data."""
         X_target = check_target(X_target, len(data.y))
         if self._table:
@@ -438,26 +402,6 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         if y_target is not None:
             y_target = whole(y_target, "y_target", len(data.y), ndim=1)
             data.target_codes = label_codes(y_target, self.classes_, len(X_target))
-
-    def _ratio_rows(self, model, data):
-        """Both samples as the ratio sees them, finite numbers."""
-        transform = self.ratio_transform
-        if transform is None:
-            rows = [_before_last_step(model, X) for X in (data.X, data.X_target)]
-        elif isinstance(transform, str) and transform == "passthrough":
-            rows = [data.X, data.X_target]
-        else:
-            if not hasattr(transform, "transform"):
-                # Imported here, for few need it.
-                from sklearn.compose import make_column_transformer
-
-                transform = make_column_transformer(("passthrough", list(transform)))
-            fitted = clone(transform).fit(data.X, data.y)
-            rows = [fitted.transform(X) for X in (data.X, data.X_target)]
-        rows = [_numbers(X, name) for X, name in zip(rows, ("X", "X_target"), strict=True)]
-        check_range(*rows)
-        warn_of_scale(*rows, stacklevel=4)
-        return rows
 
     def _check_parameters(self):
         check_choice(self.normalization, "normalization", ("posterior", "literal"))
@@ -547,7 +491,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         tell = _Progress(steps, self.verbose)
         state = self._start(learner, data)
         tell("unweighted model learned")
-        rows = self._ratio_rows(state.model, data)
+        rows = rows_for_ratio(data, self.ratio_transform, state.model)
         class_ratios = None
         if matched:
             class_ratios = ClassRatios(ratio, rows[0], data.codes, rows[1], self.reselect, tell)
@@ -608,7 +552,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     def _ask(self, method, X):
         """What the learner says of new rows."""
         check_is_fitted(self)
-        if self._table and _is_table(X):
+        if self._table and hasattr(X, "columns"):
             X = validate_data(self, X, reset=False, skip_check_array=True)
         else:
             X = validate_data(
@@ -617,29 +561,11 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         return getattr(self.estimator_, method)(X)
 
     def predict(self, X):
-        """Predicted class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Predicted class of each row."""
         return self._ask("predict", X)
 
     def predict_proba(self, X):
-        """Class probabilities of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-        """
+        """Class probabilities of each row, shape (n, m)."""
         return self._ask("predict_proba", X)
 
     @available_if(_estimator_has("predict_log_proba"))
@@ -654,20 +580,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = _takes_nan(self.estimator)
+        tags.input_tags.allow_nan = takes_nan(self.estimator)
         return tags
-
-
-def _numbers(X, name):
-    """Rows for the ratio as an array, or one sentence that says how to make them numbers."""
-    try:
-        X = check_array(X.toarray() if issparse(X) else X, dtype=np.float64, input_name=name)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"ratio_transform must make finite numbers of {name}, or name the columns that are: "
-            f"{error}"
-        ) from error
-    return check_magnitude(X, name)
 
 
 def _relative_change(new, old):

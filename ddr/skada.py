@@ -5,17 +5,11 @@ are sources, negative ones targets. Importing it enables scikit-learn's metadata
 """
 
 import numpy as np
+from skada.base import BaseAdapter
+from skada.utils import check_X_y_domain, extract_source_indices
 from sklearn.base import clone
 
 from ddr.discriminative import DDRClassifier
-
-try:
-    from skada.base import BaseAdapter
-    from skada.utils import check_X_y_domain, extract_source_indices
-except ImportError as error:
-    raise ImportError(
-        f"ddr.skada needs the package skada, pip install ddr-companion[skada]: {error}"
-    ) from error
 
 
 class DDRReweightAdapter(BaseAdapter):
@@ -44,14 +38,11 @@ class DDRReweightAdapter(BaseAdapter):
     >>> from ddr.datasets import FourClusters
     >>> X, y = FourClusters().sample(300, "train", random_state=0)
     >>> X_target, _ = FourClusters().sample(400, "test", random_state=1)
+    >>> learner = LogisticRegression().set_fit_request(sample_weight=True)
+    >>> model = make_da_pipeline(StandardScaler(), DDRReweightAdapter(), learner)
     >>> both, labels = np.r_[X, X_target], np.r_[y, np.full(400, -1)]
-    >>> pipeline = make_da_pipeline(
-    ...     StandardScaler(),
-    ...     DDRReweightAdapter(DDRClassifier(LogisticRegression(), random_state=0)),
-    ...     LogisticRegression().set_fit_request(sample_weight=True),
-    ... )
-    >>> pipeline = pipeline.fit(both, labels, sample_domain=np.repeat([1, -2], [300, 400]))
-    >>> pipeline.predict(X_target).shape
+    >>> model = model.fit(both, labels, sample_domain=np.repeat([1, -2], [300, 400]))
+    >>> model.predict(X_target).shape
     (400,)
     """
 

@@ -36,7 +36,7 @@ from sklearn.utils.validation import (
 )
 
 from ddr._checks import check_choice, check_count, check_weights
-from ddr._target import check_target
+from ddr._samples import check_target
 
 LOSSES = ("zero_one", "log", "squared")
 # Risks closer than this are the same number summed in another order.
