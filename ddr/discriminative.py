@@ -153,18 +153,25 @@ class _State:
 
 
 class _Progress:
-    """A line for each step of a long fit: what is done, and how long the rest takes at most."""
+    """A line for each step of a long fit; the first iteration, which chooses widths, is slower."""
 
-    def __init__(self, n_steps, verbose):
-        self.n_steps, self.verbose, self.done, self.start = n_steps, verbose, 0, perf_counter()
+    def __init__(self, steps, max_iter, verbose):
+        self.steps, self.max_iter, self.verbose = steps, max_iter, verbose
+        self.done, self.start = 0, perf_counter()
+        self.later = self.start  # when the first iteration was over
 
     def __call__(self, what):
         self.done += 1
+        now, first = perf_counter(), self.steps + 1
+        if self.done <= first:
+            left = (now - self.start) / self.done * (first - self.done)
+            end, self.later = f"about {left:.1f} s left of the first iteration", now
+        else:
+            left = (now - self.later) / (self.done - first)
+            left *= self.steps * (self.max_iter - 1) - (self.done - first)
+            end = f"at most {left:.1f} s left"
         if self.verbose:
-            spent = perf_counter() - self.start
-            # The first steps also choose the widths, and most fits stop early: an upper limit.
-            left = spent / self.done * (self.n_steps - self.done)
-            print(f"[ddr] {what}: {spent:.1f} s, at most {left:.1f} s left", flush=True)
+            print(f"[ddr] {what}: {now - self.start:.1f} s, {end}", flush=True)
 
 
 def _estimator_has(method):
@@ -346,18 +353,23 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         learner, ratio = self._parts()
         data = self._check_training(learner, X, y, sample_weight)
+        if X_target is not None:
+            self._check_target(data, X_target, y_target)
+        matches = 0 if self.components == "prior_ratio" else len(self.classes_)
+        tell = _Progress(matches + 1, self.max_iter, self.verbose)
+        state = self._start(learner, data)
+        self.initial_estimator_ = state.model
+        tell("unweighted model learned")
         if X_target is None:
             warnings.warn(
                 "X_target was not given: this is the plain estimator, with weights of one",
                 UserWarning,
                 stacklevel=2,
             )
-            state = self._start(learner, data)
-            self.initial_estimator_ = state.model
             self._keep(state, 1, [])
             return self
-        self._check_target(data, X_target, y_target)
-        vanished, rows = self._adapt(learner, ratio, data)
+        rows = rows_for_ratio(data, self.ratio_transform, state.model)
+        vanished = self._adapt(state, learner, ratio, data, rows, tell)
         if vanished:
             warnings.warn(
                 f"the ratio vanishes at every row of class {self.classes_[min(vanished)]} and "
@@ -484,18 +496,11 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         }[self.components]
         return weights if self.scale == "none" else weights / weights.mean()
 
-    def _adapt(self, learner, ratio, data):
-        """Algorithm 1; returns the classes whose ratio vanished on the way, and its rows."""
-        matched = self.components != "prior_ratio"
-        steps = self.max_iter * (1 + matched * len(self.classes_)) + 1
-        tell = _Progress(steps, self.verbose)
-        state = self._start(learner, data)
-        tell("unweighted model learned")
-        rows = rows_for_ratio(data, self.ratio_transform, state.model)
+    def _adapt(self, state, learner, ratio, data, rows, tell):
+        """Algorithm 1; returns the classes whose ratio vanished on the way."""
         class_ratios = None
-        if matched:
+        if self.components != "prior_ratio":
             class_ratios = ClassRatios(ratio, rows[0], data.codes, rows[1], self.reselect, tell)
-        self.initial_estimator_ = state.model
         states, history = [state], [self._record(state, None)]
         while not self._finished(states):
             shares = self._class_shares(state.posteriors)
@@ -509,7 +514,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             state = new
         kept = self._best(states)
         self._keep(states[kept], kept, history)
-        return (class_ratios.vanished if matched else set()), rows
+        return set() if class_ratios is None else class_ratios.vanished
 
     def _finished(self, states):
         t = len(states) - 1

@@ -5,9 +5,9 @@ from importlib import import_module
 
 import pytest
 import yaml
+from companion.pages import guide
 
 import ddr
-from companion.pages import guide
 
 
 def listed_pages(root):

@@ -354,9 +354,12 @@ def test_a_long_fit_tells_where_it_is(samples, capsys):
     ddr(stopping="fixed", max_iter=2, verbose=True).fit(X, y, X_target)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 7  # the start, and twice: two classes, one model
-    left = [float(re.search(r"at most (\d+\.\d) s left$", line)[1]) for line in lines]
-    assert left[-1] == 0.0
-    assert "iteration 1 of at most 2" in lines[3]
+    assert all(
+        re.search(r": \d+\.\d s, about \d+\.\d s left of the fir", line) for line in lines[:4]
+    )
+    assert "iteration 1 of at most 2 learned" in lines[3]
+    assert all(re.search(r": \d+\.\d s, at most \d+\.\d s left$", line) for line in lines[4:])
+    assert lines[-1].endswith(" at most 0.0 s left")
 
 
 # --- skada
