@@ -67,6 +67,13 @@ def test_every_snippet_of_the_guide_runs_and_its_output_is_shown(page):
     assert made == {name for name in shown if name.startswith(f"use_{page.stem}_")}
 
 
+def test_the_guide_explains_every_line_of_the_report():
+    page = guide.GUIDE / "is_it_shifted.md"
+    *_, (_, _, names) = guide.run(page)
+    explained = re.findall(r"(?m)^(.+)\n: ", page.read_text(encoding="utf-8"))
+    assert explained == [what for what, *_ in names["report"].rows()]
+
+
 def test_declarations_shown_to_readers_parse(root):
     from companion.notebook_kit.parameters import parse_parameters
 
