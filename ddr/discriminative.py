@@ -33,12 +33,14 @@ from ddr._checks import (
 )
 from ddr._samples import Samples, check_target, label_codes, rows_for_ratio, takes_nan, whole
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import DensityRatio, OverlapWarning, warn_of_overlap
+from ddr.ratio import DensityRatio, OverlapWarning, warn_of_disagreement, warn_of_overlap
 from ddr.ulsif import ULSIF
 from ddr.validation import check_labelled, fit_weighted, weight_parameter
 
 # Below this, an estimate of the ratio is what rounding left of zero.
 _NOTHING = 1e-100
+# Fewer rows of a sample tell nothing of a shift: Algorithm 1 is then run untested.
+FEWEST_ROWS = 10
 
 
 def prior_ratio(posteriors, train_prior, counting="soft"):
@@ -221,6 +223,10 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     reselect : bool, default=False
         Whether the ratio's width and regularisation are chosen in each iteration, or only in the
         first. The latter is much cheaper, and makes mutual informations comparable.
+    significance : float or None, default=0.05
+        Where a classifier cannot tell source from target at this level, nothing is taken to have
+        shifted: the weights stay one, and ``n_iter_`` is 0. None runs Algorithm 1 in any case, as
+        the paper does.
     keep_posteriors : bool, default=False
         Store the target's posteriors of every iteration in ``history_``.
     ratio_transform : None, "passthrough", list of columns or transformer, default=None
@@ -249,6 +255,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         The iteration that was kept; 0 is the unweighted model. Without a target 1, as
         scikit-learn asks of every estimator that has ``max_iter``.
+    agreement_ : float
+        Share of the target rows that the kept model gives the class that the unweighted one
+        gives. Below 0.7 an :class:`~ddr.ratio.AgreementWarning` says so.
     history_ : list of dict
         For each iteration that was computed: ``mutual_information``, ``prior_ratio``,
         ``effective_sample_size``, ``weight_change`` (relative norm; NaN at iteration 0) and, on
@@ -304,6 +313,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         max_iter=10,
         tol=1e-3,
         reselect=False,
+        significance=0.05,
         keep_posteriors=False,
         ratio_transform=None,
         verbose=False,
@@ -322,6 +332,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.reselect = reselect
+        self.significance = significance
         self.keep_posteriors = keep_posteriors
         self.ratio_transform = ratio_transform
         self.verbose = verbose
@@ -369,6 +380,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             self._keep(state, 1, [])
             return self
         rows = rows_for_ratio(data, self.ratio_transform, state.model)
+        if not self._shifted(*rows):
+            self._keep(state, 0, [self._record(state, None)])
+            return self
         vanished = self._adapt(state, learner, ratio, data, rows, tell)
         if vanished:
             warnings.warn(
@@ -377,8 +391,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
                 OverlapWarning,
                 stacklevel=2,
             )
-        else:
-            warn_of_overlap(*rows, self.weights_, stacklevel=2)
+        elif not warn_of_overlap(*rows, self.weights_, stacklevel=2):
+            warn_of_disagreement(self.agreement_, stacklevel=2)
         return self
 
     def _check_training(self, learner, X, y, sample_weight):
@@ -415,6 +429,14 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             y_target = whole(y_target, "y_target", len(data.y), ndim=1)
             data.target_codes = label_codes(y_target, self.classes_, len(X_target))
 
+    def _shifted(self, X, X_target):
+        """Whether the two samples differ, as far as a classifier can tell."""
+        if self.significance is None or min(len(X), len(X_target)) < FEWEST_ROWS:
+            return True
+        from ddr.two_samples import tell_apart  # here, so that importing DDRClassifier stays quick
+
+        return tell_apart(X, X_target)[1] <= self.significance
+
     def _check_parameters(self):
         check_choice(self.normalization, "normalization", ("posterior", "literal"))
         check_choice(self.prior, "prior", ("soft", "hard"))
@@ -426,6 +448,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         check_choice(self.min_iter, "min_iter", (0, 1))
         check_count(self.max_iter, "max_iter")
         check_positive(self.tol, "tol")
+        if self.significance is not None and check_positive(self.significance, "significance") > 1:
+            raise ValueError(f"significance must be at most 1, got {self.significance!r}")
 
     def _parts(self):
         """Clones of learner and ratio, seeded."""
@@ -514,6 +538,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             state = new
         kept = self._best(states)
         self._keep(states[kept], kept, history)
+        said = [state.posteriors.argmax(axis=1) for state in (states[0], states[kept])]
+        self.agreement_ = float(np.mean(said[0] == said[1]))
         return set() if class_ratios is None else class_ratios.vanished
 
     def _finished(self, states):
@@ -553,6 +579,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.estimator_ = state.model
         self.n_iter_ = n_iter
         self.history_ = history
+        self.agreement_ = 1.0
 
     def _ask(self, method, X):
         """What the learner says of new rows."""

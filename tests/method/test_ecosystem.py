@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr import ULSIF, DDRClassifier, IWSearchCV, ddr_weights
+from ddr import ULSIF, DDRClassifier, GuardedDDRClassifier, IWSearchCV, ddr_weights
 from ddr.discriminative import ClassRatios
 from ddr.mixture import FourClusters
 
@@ -99,6 +99,21 @@ def test_no_warning_of_scale_without_need(samples):
         warnings.simplefilter("error")
         ddr().fit(X, y, X_target)
         ddr().fit(*samples[:3])
+
+
+def test_the_guard_takes_its_target_as_the_classifier_does(samples, routing):
+    X, y, X_target, _ = samples
+    guard = GuardedDDRClassifier(LogisticRegression(), random_state=0)
+    direct = clone(guard).fit(*scaled(samples)[:3])
+    pipeline = make_pipeline(StandardScaler(), guard, transform_input=["X_target"])
+    assert_allclose(pipeline.fit(X, y, X_target=X_target)[-1].report_.auc, direct.report_.auc)
+    with pytest.raises(ValueError, match=UNTOUCHED):
+        make_pipeline(StandardScaler(), guard).fit(X, y, X_target=X_target)
+    search = GridSearchCV(guard, {"estimator__C": [1.0]}, cv=[(np.arange(240), np.arange(240))])
+    with pytest.raises(ValueError, match=CUT):
+        search.fit(*scaled(samples)[:2], X_target=scaled(samples)[2])
+    search.fit(*scaled(samples)[:2], X_target=(scaled(samples)[2],))
+    assert search.best_estimator_.choice_ == direct.choice_
 
 
 def test_the_ratio_sees_what_the_learners_own_steps_make(samples, by_hand):
