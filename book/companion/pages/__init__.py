@@ -28,6 +28,7 @@ PAGES = (
     "companion.pages.protocols",
     "companion.pages.search",
     "companion.pages.multiverse",
+    "companion.pages.guide",
     "benchmarks.page",
     "companion.pages.reliability",
     "companion.pages.runs",

@@ -167,7 +167,8 @@ class Bench:
         }
 
     def _discriminative(self, ratio, problem):
-        model = DDRClassifier(self.learner, self.ratio(ratio), **self.protocol.get("ddr", {}))
+        options = {"significance": None} | self.protocol.get("ddr", {})  # as the paper: no test
+        model = DDRClassifier(self.learner, self.ratio(ratio), **options)
         model.fit(problem.X_train, problem.y_train, problem.X_test)
         return {
             "accuracy": model.score(problem.X_test, problem.y_test),
