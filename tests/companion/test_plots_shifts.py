@@ -62,7 +62,7 @@ def test_bars_have_their_intervals_and_none_without():
     assert [bar.get_width() for bar in axis.patches] == [1.0, -1.0]
     first, second = axis.containers[1].lines[2][0].get_segments()
     np.testing.assert_allclose(first[:, 0], [0.5, 2.0])
-    assert np.isnan(second).any()
+    assert second.size == 0
 
 
 def test_accuracies_of_a_case_stand_in_its_row():
@@ -232,7 +232,7 @@ def test_only_complete_universes_are_counted(runs):
     part = whole[whole["case"] != "Diabete"].assign(protocol="universe:hard-prior")
     assert complete_universes("biased", pd.concat([whole, part])).index.tolist() == ["baseline"]
     changed_most = whole.assign(protocol="universe:hard-prior")
-    changed_most["accuracy"] += 0.3 * (changed_most["method"] == "DDR-uLSIF")
+    changed_most["accuracy"] *= np.where(changed_most["method"] == "DDR-uLSIF", 1, 0.5)
     same = whole.assign(protocol="universe:stop-max")
     figure = largest_changes("biased", pd.concat([whole, changed_most, same]), count=1)
     names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
