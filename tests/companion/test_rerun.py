@@ -102,8 +102,8 @@ def test_rerun_becomes_a_page(command, repository, capsys):
     assert source.read_bytes() == before
     text = "\n".join(c.source for c in page.cells if c.cell_type == "markdown")
     assert "# Small — run quick" in text
-    assert "{eq}`eq-a--quick`" in text
-    assert "$$ (eq-a--quick)" in text
+    assert "{ref}`(1) <eq-a--quick>`" in text
+    assert "(eq-a--quick)=\n\\begin{equation*}\na = b \\tag{1}" in text
     assert "(../data.md)" in text
     assert "{doc}`/book/notation`" in text
     assert "Parameters given: `n = 3`" in text
@@ -293,6 +293,16 @@ def test_labels_of_every_form_are_found(make_notebook):
     )
     notebook = make_notebook(text, ("1", {"metadata": {"mystnb": {"figure": {"name": "fig-e"}}}}))
     assert find_labels(notebook) == {"sec-a", "eq-b", "eq:c", "tab-d", "fig-e"}
+
+
+def test_equations_of_a_rerun_keep_the_numbers_of_their_source(make_notebook):
+    first = "See {eq}`eq-b` and {eq}`elsewhere`.\n\n$$\na\n$$\n\nbare\n\n$$\nb\n$$ (eq-a)"
+    page = make_notebook("# T", first, "$$\nc\n$$ (eq-b)")
+    as_rerun(page, "01_x", "r", {}, 1.0)
+    text = "\n".join(cell.source for cell in page.cells)
+    assert "See {ref}`(2) <eq-b--r>` and {eq}`elsewhere`.\n\n$$\na\n$$\n\nbare" in text
+    assert "b \\tag{1}" in text
+    assert "c \\tag{2}" in text
 
 
 @pytest.mark.hardening(

@@ -16,7 +16,6 @@ from companion.runs.published import (
 from companion.runs.published import publish as publish_store
 from companion.runs.reproduce import compute, known_protocols
 from companion.runs.results import (
-    both_choices,
     chosen_gaps,
     complete,
     published_runs,
@@ -314,11 +313,3 @@ def test_random_direction_is_computed_or_read(biased, tmp_path):
     read, stored = random_direction_runs(*arguments)
     assert stored
     assert read["accuracy"].tolist() == new["accuracy"].tolist()
-
-
-def test_choices_are_compared_on_common_runs_only():
-    rows = [("a", s, m, 0.5 + 0.1 * s) for s in range(3) for m in METHODS]
-    runs = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
-    both = both_choices(runs, runs[runs["seed"] < 2].assign(accuracy=0.4))
-    assert both.loc["largest gap"].tolist() == pytest.approx([0.55] * 3)
-    assert both.loc["random"].tolist() == pytest.approx([0.4] * 3)

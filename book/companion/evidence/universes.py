@@ -14,7 +14,6 @@ from companion.evidence.gains import (
     over_cases,
     paired_table,
 )
-from companion.evidence.printed import table_name
 from companion.evidence.tables import points
 from companion.runs.multiverse import base_protocol, read, universes
 
@@ -150,7 +149,7 @@ def universes_reading(found, moved):
 
 
 def complete_universes(experiment, results):
-    """The universes of a table that are stored completely, and what they show together."""
+    """The universes of a table that are stored completely."""
     found, wanted = universe_gains(results, experiment), universes(experiment)
     done = [
         name
@@ -158,10 +157,4 @@ def complete_universes(experiment, results):
         if found.at[name, "runs"] >= wanted[name]["runs"]
         and found.at[name, "cases"] == len(wanted[name]["cases"])
     ]
-    found = found.loc[done]
-    text = f"{len(found)} of {len(wanted)} universes of {table_name(experiment)} are stored."
-    if len(found):
-        moved = gain_changes(results, experiment)
-        moved = moved[moved.index.isin(found.index)]
-        text += " " + universes_reading(found, moved).replace("*", "")
-    return found, text
+    return found.loc[done]
