@@ -14,11 +14,10 @@ def universes(experiment, path=None):
     """Protocols of an experiment's universes."""
     content = read(path)
     base = changed(
-        load_protocol(experiment, base_protocol(experiment, path)),
+        load_protocol(experiment),
         methods=METHODS,
         extra_methods={"cases": [], "methods": []},
-        runs=content["runs"],
-        problem=content["problem"].get(experiment, {}),
+        runs=content["runs"][experiment],
     )
     found = {}
     for name, universe in content["universes"].items():
@@ -26,11 +25,6 @@ def universes(experiment, path=None):
         if change is not None:
             found[name] = changed(base, protocol=f"universe:{name}", **change)
     return found
-
-
-def base_protocol(experiment, path=None):
-    """Name of the protocol that an experiment's universes change."""
-    return read(path).get("base", {}).get(experiment, "matched")
 
 
 def read(path=None):
