@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from companion.paths import cross_task
 from companion.runs.protocols import RATIOS, settings
-from companion.runs.variants import FixedCounts, PooledULSIF
+from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
 from ddr import datasets
 from ddr.discriminative import DDRClassifier
 from ddr.information import effective_sample_size, mutual_information
@@ -69,7 +69,7 @@ def draw_problem(protocol, case, seed, bench):
     """Draw the shifted problem of one run."""
     options = dict(protocol.get("problem", {}))
     if protocol["experiment"] == "synthetic":
-        mixture = FixedCounts() if options.pop("counts", "random") == "fixed" else None
+        mixture = MIXTURES[options.pop("counts", "random")]
         return mixture_shift(int(case), mixture=mixture, random_state=seed, **options)
     if protocol["experiment"] == "cross":
         task = cross_task(case)
@@ -106,7 +106,8 @@ class Bench:
         options = dict(self.protocol["learner"])
         name = options.pop("name")
         if name == "naive_bayes":
-            return GaussianNB()
+            unbiased = options.pop("unbiased", False)
+            return (SampleVarianceNB if unbiased else GaussianNB)(**options)
         if name == "svm":
             # The paper's accuracies are taken to be those of the machine, as without posteriors.
             return LinearSVMWithPosteriorsCV(
