@@ -84,15 +84,18 @@ def multiverse(experiments, fresh, **options):
     """
     import pandas as pd
 
-    from companion.runs.multiverse import universes
+    from companion.runs.multiverse import specifications, universes
     from companion.runs.reproduce import compute_all
     from companion.runs.results import published_results
 
-    chosen = {e: list(universes(e).values()) for e in _checked(experiments, options)}
+    chosen = {
+        e: [*universes(e).values(), *specifications(e).values()]
+        for e in _checked(experiments, options)
+    }
     with _told_to_go_on(fresh):
         _start_afresh(fresh, [p for protocols in chosen.values() for p in protocols], options)
         for experiment, protocols in chosen.items():
-            click.echo(f"{experiment}, {len(protocols)} universes")
+            click.echo(f"{experiment}, {len(protocols)} universes and joint specifications")
             rows = pd.concat(compute_all(protocols, _indented, **options), ignore_index=True)
             click.echo(f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe")
             for line in _gain_lines(rows, published_results(), experiment):

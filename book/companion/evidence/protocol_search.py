@@ -135,8 +135,9 @@ def chosen_accuracies(search, case, options, tables, rule):
     risk = offered[..., _RISK.get((loss, unlikely), 4)]
     accuracy = offered[..., 0 if unlikely == "prior" else 2]
     least = risk <= risk.min(axis=-1, keepdims=True) + 1e-6
-    best = least.argmax(-1) if ties == "first" else least.shape[-1] - 1 - least[..., ::-1].argmax(-1)
-    accuracy = np.take_along_axis(accuracy, best[..., None], axis=-1)[..., 0]
+    if ties == "last":
+        least, accuracy = least[..., ::-1], accuracy[..., ::-1]
+    accuracy = np.take_along_axis(accuracy, least.argmax(-1)[..., None], axis=-1)[..., 0]
     gaps = accuracy[:, :, 0, 1] - accuracy[:, :, 0, 0]
     omega = (np.abs(gaps) if gap == "absolute" else gaps).argmax(axis=1)
     return accuracy[np.arange(len(omega)), omega, drawn].astype(float)
@@ -194,9 +195,9 @@ def selected(responses, grid):
 def outcomes(search, responses, stage):
     """Mean and sd of every protocol of a stage, from responses: one row for each cell."""
     responses = responses[responses["stage"] == stage].assign(column=search["columns"][0])
+    offers = {name: selected(responses, *grid.values()) for name, grid in grids(search).items()}
     return pd.concat(
-        [_summary(selected(responses, *g.values()).assign(grid=n)) for n, g in grids(search).items()],
-        ignore_index=True,
+        [_summary(chosen.assign(grid=name)) for name, chosen in offers.items()], ignore_index=True
     )
 
 
@@ -227,12 +228,12 @@ def kept(search, printed, responses):
     """The screened variants below the median of exact replications, best first."""
     best = ranking(search, printed, outcomes(search, responses, "screen"))
     limit = np.median(exact_replication(printed, search["choice"], 1))
-    return best.drop_duplicates("variant").query("score < @limit")["variant"].tolist()
+    return best[best["score"] < limit].drop_duplicates("variant")["variant"].tolist()
 
 
-def _chance(mean, sd, runs, rng):
+def _chance(sd, runs, rng):
     """By how much the mean and the sd of some runs miss the truth."""
-    drawn = rng.normal(0.0, 1.0, (runs, *np.shape(mean))) * sd
+    drawn = rng.normal(0.0, 1.0, (runs, *sd.shape)) * sd
     return drawn.mean(axis=0), drawn.std(axis=0, ddof=1) - sd if runs > 1 else 0.0
 
 
@@ -243,9 +244,9 @@ def exact_replication(printed, cases, draws, print_runs=None, repeats=2000, seed
     """
     rng = np.random.default_rng(seed)
     sd = np.tile(printed.loc[printed["case"].isin(cases), "sd"].to_numpy(), (repeats, 1))
-    off = _chance(sd, sd, draws, rng)
+    off = _chance(sd, draws, rng)
     if print_runs:
-        off = [a - b for a, b in zip(off, _chance(sd, sd, print_runs, rng), strict=True)]
+        off = [a - b for a, b in zip(off, _chance(sd, print_runs, rng), strict=True)]
     return np.sqrt(np.mean(np.square(off[0]) + np.square(off[1]), axis=1))
 
 
@@ -278,11 +279,9 @@ def calibration(search, found, truths=300, runs=30, seed=0):
     mean, sd = wide["mean"].to_numpy(), wide["sd"].to_numpy()
     names, hits = levels(wide.index.to_frame(index=False), search), []
     for truth in rng.integers(len(mean), size=truths):
-        planted = [mean[truth], sd[truth]]
-        for n in (runs, int(found["draws"].max())):
-            planted = [p + c for p, c in
-                       zip(planted, _chance(mean[truth], sd[truth], n, rng), strict=True)]  # fmt: skip
-        best = ((mean - planted[0]) ** 2 + (sd - planted[1]) ** 2).sum(axis=1).argmin()
+        off = [_chance(sd[truth], n, rng) for n in (runs, int(found["draws"].max()))]
+        misses = mean - mean[truth] - off[0][0] - off[1][0], sd - sd[truth] - off[0][1] - off[1][1]
+        best = (misses[0] ** 2 + misses[1] ** 2).sum(axis=1).argmin()
         hits.append(names.iloc[best] == names.iloc[truth])
     hits = pd.DataFrame(hits)
     return hits.assign(protocol=hits.all(axis=1)).mean()

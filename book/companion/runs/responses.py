@@ -84,10 +84,9 @@ class BiasedTables:
         return {"options": self.options, **{name: self.search[name] for name in names}}
 
     def __call__(self, case, draw):
-        """Axes: direction; set that chooses, set drawn again; no weights, ideal weights; width;
-        penalty; accuracy and zero-one risk where unlikely rows go to the more frequent class, both
-        where they go to the first class, squared risk.
-        """
+        """Axes: direction; first or second set; no or ideal weights; width; penalty; quantity."""
+        # Quantities: accuracy and zero-one risk where rows that no class fits go to the more
+        # frequent class; both where they go to the first class; squared risk.
         search, table = self.search, load_case(case)
         place = (search["cases"].index(case), draw)
         rng = np.random.default_rng(np.random.SeedSequence(search["seed"], spawn_key=place))
