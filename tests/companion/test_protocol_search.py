@@ -6,7 +6,7 @@ import pytest
 import yaml
 from companion.evidence import protocol_search as searching
 from companion.paths import BOOK, EXPERIMENTS, cross_task
-from companion.runs.protocols import load_protocol
+from companion.runs.protocols import changed, load_protocol
 from companion.runs.responses import PENALTIES, BiasedTables, CrossResponses, _LeastSquares
 from sklearn.svm import SVC
 
@@ -291,8 +291,15 @@ def test_the_matched_protocol_gives_way_only_to_one_that_is_nearer_on_both_halve
     assert len(page.matched_before(search, table)) == 1
     text = page.best_text(search, table, page.chances(search, printed, found))
     old = page.matched_before(search, table)
-    assert ("takes its place" in text) == page.nearer(table, old)
+    assert ("which gives way" in text) == page.nearer(table, old)
     doctored = table.assign(validation=[9.0, *table["validation"][1:]])
     text = page.best_text(search, doctored, page.chances(search, printed, found))
     assert "**none of these**" in text
     assert "which stays" in text
+
+
+def test_what_was_taken_from_the_synthetic_search_is_the_matched_protocol():
+    search, matched = searching.read_search("synthetic"), load_protocol("synthetic")
+    taken = changed(matched, **searching.variants(search)[search["taken"]])
+    assert taken["problem"] == matched["problem"]
+    assert taken["learner"] == matched["learner"] | {"unbiased": False}

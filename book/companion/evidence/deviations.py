@@ -87,7 +87,8 @@ def weighted_centers(results):
         f"on the mixture, with the true posteriors as soft weights, the squared error of the "
         f"class-wise ratio over its variance is {found['weighted_centers']:.2f} when kernels carry "
         f"the posteriors of their centres, {found['own']:.2f} when they do not (mean of "
-        f"{found['draws']} draws); the two estimates differ by {100 * found['change']:.1f} % (root mean square, relative to the latter)"
+        f"{found['draws']} draws); the two estimates differ by {100 * found['change']:.1f} % (root "
+        "mean square, relative to the latter)"
     ]
 
 

@@ -101,7 +101,8 @@ def best_text(search, table, chance):
     title = "The best protocols of the search, and the matched one as it stood before"
     title = title if search.get("matched") else "The best protocols of the search"
     name = f"search-{search['experiment']}-best"
-    return f"{captioned(pd.DataFrame(rows), title, name)}\n\n{verdict(table, limits, old)}\n"
+    text = f"{verdict(table, limits, old)} {search.get('because', '')}"
+    return f"{captioned(pd.DataFrame(rows), title, name)}\n\n{text}\n"
 
 
 def matched_before(search, table):
@@ -122,7 +123,7 @@ def verdict(table, limits, old):
         text += "an exact replication would deviate less: **none of these** is the protocol."
     if len(old):
         text += " " + (
-            "It comes nearer than the matched protocol on both halves, so it takes its place."
+            "It comes nearer than the matched protocol did on both halves, which gives way."
             if nearer(table, old)
             else "It does not come nearer than the matched protocol on both halves, which stays."
         )
