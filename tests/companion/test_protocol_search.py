@@ -176,7 +176,7 @@ def test_a_search_is_taken_up_again(tmp_path, monkeypatch):
 
 def test_a_published_response_is_computed_again():
     search = searching.read_search("cross")
-    responses = searching.published_responses()
+    responses = searching.published("cross")
     variant, case = responses["variant"].iloc[0], "USPS to MNIST 0 vs 1"
     stored = responses.query("stage == 'screen' and variant == @variant and case == @case")
     again = CrossResponses(searching.variants(search)[variant], search)(case, 0)

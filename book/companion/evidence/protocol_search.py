@@ -78,10 +78,6 @@ def compute(search, path, say, **options):
     return by_name[search["experiment"]](search, path, say, **options)
 
 
-def _swept(run, name, tasks, path, experiment, **options):
-    return sweep(run, tasks, Store(path, experiment, f"search:{name}", run.parameters), **options)
-
-
 def _cross(search, path, say, **options):
     """Both stages: every response."""
     printed, tables = visible("cross", search), []
@@ -91,7 +87,8 @@ def _cross(search, path, say, **options):
         for number, name in enumerate(going, start=1):
             say(f"{stage}, {number} of {len(going)}: {name}")
             run = CrossResponses(options_of[name], search)
-            rows = _swept(run, name, tasks, path, "cross", **options)
+            store = Store(path, "cross", f"search:{name}", run.parameters)
+            rows = sweep(run, tasks, store, **options)
             tables.append(as_responses(rows, stage, name))
         going = kept(search, printed, pd.concat(tables, ignore_index=True))
     return pd.concat(tables, ignore_index=True)
@@ -103,7 +100,9 @@ def _synthetic(search, path, say, **options):
     base = changed(load_protocol("synthetic"), methods=search["columns"], seed=search["seed"])
     for name, change in variants(search).items():
         say(name)
-        rows = _swept(Run(changed(base, **change)), name, tasks, path, "synthetic", **options)
+        run = Run(changed(base, **change))
+        store = Store(path, "synthetic", f"search:{name}", run.parameters)
+        rows = sweep(run, tasks, store, **options)
         tables.append(rows.rename(columns={"method": "column"}).assign(variant=name, grid=""))
     return _summary(pd.concat(tables))
 
@@ -162,19 +161,15 @@ def publish(search, found):
     return write_files({f"{search['experiment']}-search.csv": text})
 
 
-def _published(experiment):
+def published(experiment):
+    """Read what a search has published."""
     name = f"{experiment}-search.csv"
     return pd.read_csv(StringIO(verified(FOLDER)[name].decode()), keep_default_na=False)
 
 
-def published_responses():
-    """Read the published responses of the cross-dataset search."""
-    return _published("cross")
-
-
 def published_outcomes(search):
     """Mean and sd of every protocol that was searched to the end, from the published results."""
-    table = _published(search["experiment"])
+    table = published(search["experiment"])
     if "candidate" in table:
         return outcomes(search, table, "second")
     table = table.set_index([*KEYS, "draws"])

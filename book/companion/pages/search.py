@@ -55,7 +55,7 @@ def ranked(search, printed, table, chance):
     band = np.quantile(chance, [0.025, 0.975])
     if "stages" not in search:
         return (table, table["score"] <= band[1], band), ("within chance", "farther off")
-    responses = searching.published_responses()
+    responses = searching.published("cross")
     screened = searching.outcomes(search, responses, "screen")
     best = searching.ranking(search, printed, screened).drop_duplicates("variant")
     going = searching.kept(search, printed, responses)

@@ -93,20 +93,20 @@ class BiasedTables:
         X, y = scale_to_unit_box(table.X), np.unique(table.y, return_inverse=True)[1]
         test, pool = np.split(rng.permutation(len(y)), [len(y) // 2])
         centers = X[rng.permutation(test)[: search["centers"]]]
-        median = median_distance(X[test])
-        units = {"relative": median, "absolute": 1.0}
+        units = {"relative": median_distance(X[test]), "absolute": 1.0}
         widths = [value * units[kind] for kind, vs in search["widths"].items() for value in vs]
-        kernels = [gaussian_kernel(X, centers, w, squared=D) for D in
-                   [squared_distances(X, centers)] for w in widths]  # fmt: skip
-        found = []
+        distances, found = squared_distances(X, centers), []
+        kernels = [gaussian_kernel(X, centers, width, squared=distances) for width in widths]
+        kernels = [(K, K[test]) for K in kernels]
         for _ in range(search["omegas"]):
             probability, sets = self._sets(X, y, pool, rng)
             for rows in sets:
                 folds = stratified_folds(y[rows], search["folds"], int(rng.integers(2**31)))
                 for weight in (np.ones(len(rows)), 1 / probability[rows]):
-                    fits = [_LeastSquares(K[rows], y[rows], weight) for K in kernels]
-                    found += [f.responses(K[test], y[test], folds)
-                              for f, K in zip(fits, kernels, strict=True)]  # fmt: skip
+                    found += [
+                        _LeastSquares(K[rows], y[rows], weight).responses(K_test, y[test], folds)
+                        for K, K_test in kernels
+                    ]
         shape = (search["omegas"], 2, 2, len(widths), len(PENALTIES), 5)
         return np.array(found, np.float32).reshape(shape)
 
@@ -141,11 +141,10 @@ class _LeastSquares:
         self.K, self.y, self.weight = K, y, weight
 
     def responses(self, K_test, y_test, folds):
-        everything = np.arange(len(self.y))
-        accuracies, risks = [], np.zeros((3, len(PENALTIES)))
-        values, frequent = self._fit(everything, K_test)
-        for other in (frequent, 0):
-            accuracies.append(np.mean(_called(values, other) == y_test[:, None], axis=0))
+        """Accuracies and risks of the five quantities, a row a penalty."""
+        values, frequent = self._fit(slice(None), K_test)
+        hits = [_called(values, other) == y_test[:, None] for other in (frequent, 0)]
+        risks = np.zeros((3, len(PENALTIES)))
         for train, held in folds:
             values, frequent = self._fit(train, self.K[held])
             w, truth = self.weight[held], self.y[held, None]
@@ -153,6 +152,7 @@ class _LeastSquares:
                 w @ _squared(values, truth)
             ]
         risks /= self.weight.sum()
+        accuracies = np.mean(hits, axis=1)
         return np.stack([accuracies[0], risks[0], accuracies[1], risks[1], risks[2]], axis=-1)
 
     def _fit(self, rows, K_new):
@@ -168,7 +168,8 @@ class _LeastSquares:
 
 def _called(values, other):
     """Class of the larger value; ``other`` where neither is positive."""
-    return np.where(values.max(axis=1) > 0, values[:, 1] > values[:, 0], other)
+    first, second = values[:, 0], values[:, 1]
+    return np.where((first > 0) | (second > 0), second > first, other)
 
 
 def _squared(values, truth):
