@@ -60,6 +60,11 @@ def protocols_of(found):
     return list(found.groupby(searching.KEYS).groups)
 
 
+def test_a_search_of_no_table_is_refused():
+    with pytest.raises(ValueError, match="experiment must be one of synthetic, biased, cross, got"):
+        searching.read_search("toy")
+
+
 def test_a_selection_takes_the_least_risk(responses):
     chosen = searching.selected(responses, [0.1, 10.0])
     offered = responses[responses["candidate"] != 1.0]

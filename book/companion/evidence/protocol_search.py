@@ -16,7 +16,7 @@ import pandas as pd
 import yaml
 from joblib import Parallel, delayed
 
-from companion.evidence.printed import values
+from companion.evidence.printed import check_experiment, values
 from companion.paths import BOOK
 from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
@@ -33,6 +33,7 @@ _RISK = {("zero_one", "prior"): 1, ("zero_one", "first"): 3}
 
 def read_search(experiment, path=None):
     """The rules of a search, with the cases of the choice and of the validation."""
+    check_experiment(experiment)
     path = path or BOOK / "search" / f"{experiment}.yml"
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     content["cases"] = load_protocol(experiment)["cases"]

@@ -43,12 +43,13 @@ def write(folder, evidence):
 
 def scope_text():
     """Say how many universes there are, and what all of them share."""
-    runs = read()["runs"]
+    content = read()
+    runs, said = content["runs"], content.get("said", {})
     counts = [f"{len(universes(e))} for {table_name(e)} ({runs[e]} runs)" for e in EXPERIMENTS]
     return (
         f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}. "
         "All of a table start from the same random streams, with as many runs of each case, "
-        "so that they can be compared run by run."
+        f"so that they can be compared run by run. {' '.join(said.values())}"
     )
 
 

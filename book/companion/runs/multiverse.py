@@ -12,10 +12,9 @@ from companion.runs.protocols import changed, load_protocol
 METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
 
 
-def _base(experiment):
-    return changed(
-        load_protocol(experiment), methods=METHODS, extra_methods={"cases": [], "methods": []}
-    )
+def _base(content, experiment):
+    few = {"methods": METHODS, "extra_methods": {"cases": [], "methods": []}}
+    return changed(load_protocol(experiment), **few, **content.get("base", {}).get(experiment, {}))
 
 
 def _changes(content, experiment):
@@ -27,7 +26,7 @@ def _changes(content, experiment):
 def universes(experiment, path=None):
     """Protocols of an experiment's universes: one choice changed at a time."""
     content = read(path)
-    base = changed(_base(experiment), runs=content["runs"][experiment])
+    base = changed(_base(content, experiment), runs=content["runs"][experiment])
     return {
         name: changed(base, protocol=f"universe:{name}", **change)
         for name, change in _changes(content, experiment).items()
@@ -42,11 +41,11 @@ def specifications(experiment, path=None):
         return {}
     rng = np.random.default_rng([rule["seed"], EXPERIMENTS.index(experiment)])
     factors = [[name for name in factor if name in changes] for factor in rule["factors"]]
-    found = {}
+    base, found = _base(content, experiment), {}
     for number in range(1, rule["specifications"] + 1):
         drawn = [["", *factor][rng.integers(len(factor) + 1)] for factor in factors]
         chosen = [name for name in drawn if name]
-        protocol = reduce(lambda p, name: changed(p, **changes[name]), chosen, _base(experiment))
+        protocol = reduce(lambda p, name: changed(p, **changes[name]), chosen, base)
         names = {"protocol": f"joint:{number:02d}", "about": chosen}
         found[names["protocol"]] = changed(protocol, runs=rule["runs"][experiment], **names)
     return found
