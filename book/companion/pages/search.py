@@ -11,7 +11,6 @@ from companion.evidence.verdicts import compare
 from companion.figures.search import ranking_figure, worth_figure
 from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS
-from companion.runs.protocols import protocol_names
 
 PRINT_RUNS = 30
 
@@ -153,8 +152,7 @@ def test_text(results, search):
     rows = [
         {"Protocol": name, "Column": method} | _nearness(cells, search)
         for protocol, name in search["compare"].items()
-        if protocol in protocol_names()[experiment]
-        for method, cells in compare(results, experiment, protocol).groupby("method", sort=False)
+        for method, cells in compared(results, experiment, protocol)
     ]
     return captioned(
         pd.DataFrame(rows),
@@ -164,12 +162,18 @@ def test_text(results, search):
     )
 
 
+def compared(results, experiment, protocol):
+    """The cells of each column that was run under a protocol, beside the print."""
+    cells = compare(results, experiment, protocol).dropna(subset=["delta"])
+    return cells.groupby("method", sort=False)
+
+
 def _nearness(cells, search):
     off = cells.set_index("case")["delta"].abs()
     within = (cells["delta"].abs() <= cells["paper_sd"]).sum()
     return {
-        "Choice": f"{off[search['choice']].mean():.3f}",
-        "Validation": f"{off[search['validation']].mean():.3f}",
+        "Choice": f"{off[search['choice']].mean():.4f}",
+        "Validation": f"{off[search['validation']].mean():.4f}",
         "Correlation": f"{np.corrcoef(cells['mean'], cells['paper_mean'])[0, 1]:.2f}",
         "Within one sd": unbroken(f"{within} of {len(cells)}"),
     }
