@@ -16,6 +16,7 @@ from companion.evidence.gains import (
 )
 from companion.evidence.printed import table_name
 from companion.evidence.tables import points
+from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import base_protocol, read, universes
 
 BASELINE = "baseline"
@@ -84,6 +85,15 @@ def gain_changes(results, experiment):
             rows[universe] = (*mean_interval(change), len(change))
     columns = ["change", "low", "high", "cases"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
+
+
+def deciding_choices(results, count=5):
+    """The clear changes of the gain (interval without zero), largest first, each choice once."""
+    tables = [gain_changes(results, e).reset_index().assign(experiment=e) for e in EXPERIMENTS]
+    moved = pd.concat(tables, ignore_index=True)
+    clear = moved[(moved["low"] > 0) | (moved["high"] < 0)]
+    largest = clear.loc[clear["change"].abs().sort_values(ascending=False, kind="stable").index]
+    return largest.drop_duplicates("universe").head(count).reset_index(drop=True)
 
 
 def _gain_by_run(wide):
