@@ -19,6 +19,7 @@ from companion.evidence.gains import (
     paired_table,
 )
 from companion.evidence.tables import points
+from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import read, specifications, universes
 
 BASELINE = "baseline"
@@ -128,6 +129,15 @@ def curve_inference(gains):
     }
     rows = {name: (s[0], (s >= s[0] - 1e-12).mean()) for name, s in found.items()}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["found", "p"])
+
+
+def deciding_choices(results, count=5):
+    """The clear changes of the gain (interval without zero), largest first, each choice once."""
+    tables = [gain_changes(results, e).reset_index().assign(experiment=e) for e in EXPERIMENTS]
+    moved = pd.concat(tables, ignore_index=True)
+    clear = moved[(moved["low"] > 0) | (moved["high"] < 0)]
+    largest = clear.loc[clear["change"].abs().sort_values(ascending=False, kind="stable").index]
+    return largest.drop_duplicates("universe").head(count).reset_index(drop=True)
 
 
 def _gain_by_run(wide):

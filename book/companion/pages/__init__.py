@@ -24,6 +24,7 @@ PAGES = (
     "companion.pages.claims",
     "companion.pages.deviations",
     "companion.pages.landing",
+    "companion.pages.headline",
     "companion.pages.scoreboard",
     "companion.pages.protocols",
     "companion.pages.search",
