@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr._checks import check_given, check_magnitude, check_rows
+from ddr._samples import check_target
 from ddr.discriminative import FEWEST_ROWS, DDRClassifier
 from ddr.information import effective_sample_size
 from ddr.prior_shift import PriorCorrectedClassifier
@@ -202,6 +203,9 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
     (True, (300,))
     """
 
+    # A pipeline hands on the target without being asked to.
+    __metadata_request__fit = {"X_target": True}  # noqa: RUF012
+
     def __init__(self, estimator=None, ratio=None, *, random_state=None):
         self.estimator = estimator
         self.ratio = ratio
@@ -220,7 +224,7 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
             self.estimator_ = self._ddr().fit(X, y).estimator_
         else:
             check_magnitude(X, "X")
-            X_target = check_rows(self, X_target, "X_target")
+            X_target = check_rows(self, check_target(X_target, len(X)), "X_target")
             name, rows = min((("X", X), ("X_target", X_target)), key=lambda pair: len(pair[1]))
             if len(rows) < FEWEST_ROWS:
                 raise ValueError(
@@ -241,8 +245,8 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
     def _examine(self, X, y, X_target):
         with warnings.catch_warnings():  # the report says what they would say
             warnings.simplefilter("ignore", OverlapWarning)
-            ddr = self._ddr().fit(X, y, X_target)
-            ratio = self._ddr(components="prior_ratio").fit(X, y, X_target)
+            ddr = self._ddr().fit(X, y, (X_target,))  # whole, as was checked
+            ratio = self._ddr(components="prior_ratio").fit(X, y, (X_target,))
         plain, seed = ddr.initial_estimator_, self.random_state
         em = PriorCorrectedClassifier(clone(plain), random_state=seed).fit(X, y, X_target)
         weights = em.prior_ratio_[np.searchsorted(em.classes_, y)]
