@@ -1,5 +1,6 @@
 """The stored natural shifts: complete, honest, and what the guard's limits are fitted to."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -35,9 +36,8 @@ def table(bench):
 
 def test_every_task_learner_and_seed_is_stored_once(bench):
     gains, _, seen = bench
-    expected = {
-        (t.name, t.kind, name, s) for t in TASKS for name in LEARNERS for s in range(shifts.SEEDS)
-    }
+    draws = itertools.product(TASKS, LEARNERS, range(shifts.SEEDS))
+    expected = {(task.name, task.kind, learner, seed) for task, learner, seed in draws}
     assert len(gains) == len(expected)
     assert set(gains.index) == expected == set(seen.index)
     assert len(TASKS) >= 24
