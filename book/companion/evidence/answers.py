@@ -142,7 +142,7 @@ def why_weight_by_class():
         f"inputs they say {_percent(risks['plain ratio'])}, unweighted "
         f"{_percent(risks['no weights'])}.",
         f"Half-way between two clusters, at (1, 3), a training point of class 1 should weigh "
-        f"{one:.2f} and one of class 2 {two:.2f}. The plain ratio gives both "
+        f"{one:.2f}, one of class 2 should weigh {two:.2f}. The plain ratio gives both "
         f"{mixture.marginal_ratio(between)[0]:.2f}.",
         f"The recipe needs one repair: as printed it counts the test prior twice, and class 1, "
         f"with {_percent(prior[0])} of the test points, would get {_percent(twice[0])} of the "
