@@ -14,18 +14,18 @@ from benchmarks.shift_rule import (
     NOTHING_SHIFTED,
     RULES,
     WORST,
-    best,
-    by_rule,
     choices,
-    leave_one_kind_out,
+    compare,
+    guarded,
     stored,
     summary,
 )
+from ddr import DDRClassifier
 from ddr.guard import CHOICES, RULE
 from ddr.ratio import LOW_AGREEMENT
 
-DEFAULT, GUARDED = "DDR, default", "guarded, kind left out"
-_WANTED_MEAN = 0.5
+DEFAULT, ALWAYS_RUN, GUARDED = "DDR, default", "DDR, always run", "guarded, kind left out"
+WANTED_MEAN = 0.5
 _KINDS = ("none", "label", "covariate", "group", "site", "time", "conditional")
 _DRAWN = {DEFAULT: ("red", "s"), "EM": ("orange", "^"), GUARDED: ("blue", "o")}
 
@@ -33,58 +33,52 @@ _DRAWN = {DEFAULT: ("red", "s"), "EM": ("orange", "^"), GUARDED: ("blue", "o")}
 def write(folder, evidence=None):
     """Write the fragments and the figure of the page."""
     gains, losses, seen = stored()
-    rules, left_out = leave_one_kind_out(by_rule(gains, seen))
-    gains, losses = _with_guards(gains, losses, seen, rules, left_out)
+    left_out = _left_out(gains, seen)
+    _, rules, _ = compare(gains, seen)
+    gains, losses = _with_guards(gains, losses, seen, rules)
     fragments = {
-        "shifts_words.md": _words(gains, seen),
+        "shifts_words.md": _words(gains),
         "shifts_methods.md": _methods(gains, losses),
         "shifts_rule.md": _rule(seen),
-        "shifts_left_out.md": _left_out(*stored()[::2]),
-        "shifts_targets.md": _targets(left_out),
-        "shifts_agreement.md": _agreement(gains["DDR, always run"], seen),
+        "shifts_left_out.md": left_out,
+        "shifts_targets.md": _targets(gains[GUARDED]),
+        "shifts_agreement.md": _agreement(gains[ALWAYS_RUN], seen),
     }
     paths = write_fragments(folder, fragments)
     return [*paths, write_figure(_figure(gains), Path(folder) / "shifts.png")]
 
 
-def _with_guards(gains, losses, seen, rules, left_out):
-    """Add what is chosen by a test or by the rules to the methods that were run."""
-    shifted = seen.auc_p <= 0.05
+def _with_guards(gains, losses, seen, rules):
+    """Add what a test or the rules choose to the methods that were run."""
     kinds = gains.index.get_level_values("kind")
-    chosen = pd.concat(
-        [
-            pd.Series(choices(rule, seen[kinds == kind]), gains.index[kinds == kind])
-            for kind, rule in rules.items()
-        ]
-    ).loc[gains.index]
-    extra = {
-        "gains": {DEFAULT: gains["DDR"].where(shifted, 0.0), GUARDED: left_out},
-        "losses": {
-            DEFAULT: losses["DDR"].where(shifted, losses["no weights"]),
-            GUARDED: pd.Series(
-                np.select([chosen == c for c in METHODS], [losses[m] for m in METHODS.values()]),
-                gains.index,
-            ),
-        },
-    }
-    names = {"DDR": "DDR, always run"}
-    gains = gains.rename(columns=names).assign(**extra["gains"])
-    return gains, losses.rename(columns=names).assign(**extra["losses"])
+    chosen = pd.Series("", gains.index)
+    for kind, rule in rules.items():
+        chosen[kinds == kind] = choices(rule, seen[kinds == kind])
+    shifted = seen.auc_p <= DDRClassifier().significance
+
+    def add(table):
+        default = table["DDR"].where(shifted, table["no weights"])
+        guarded = np.select([chosen == c for c in METHODS], [table[m] for m in METHODS.values()])
+        table = table.rename(columns={"DDR": ALWAYS_RUN})
+        return table.assign(**{DEFAULT: default, GUARDED: guarded})
+
+    return add(gains), add(losses)
 
 
-def _words(gains, seen):
-    table, always = gains[GUARDED], gains["DDR, always run"]
-    kinds = gains.index.get_level_values("kind")
+def _words(gains):
+    guard, always = gains[GUARDED], gains[ALWAYS_RUN]
+    names, kinds = gains.index, gains.index.get_level_values("kind")
     return (
-        f"On {gains.index.get_level_values('task').nunique()} natural shifts, four learners and "
-        f"{gains.index.get_level_values('seed').nunique()} draws, {len(gains):,} fits in all, DDR "
-        f"run in any case changes the accuracy by {points(summary(always)['mean'])} points against "
-        f"the same learner without weights, and loses more than 5 points in "
-        f"{(always < -5).mean():.0%} of the fits. `GuardedDDRClassifier`, its limits fitted to "
-        f"other kinds of shift, changes it by {points(summary(table)['mean'])} and loses more than "
-        f"5 points in {(table < -5).mean():.1%}. **Without a reason to believe in a shift, do not "
-        f"adapt; with one, use the guard.** Most of its gain is label shift "
-        f"({points(table[kinds == 'label'].mean())}); on covariate shift nothing here helps much."
+        f"On {names.get_level_values('task').nunique()} natural shifts, four learners and "
+        f"{names.get_level_values('seed').nunique()} draws, {len(gains):,} fits in all, DDR run in "
+        f"any case changes the accuracy by {points(summary(always)['mean'])} points against the "
+        f"same learner without weights, and loses more than 5 points in {(always < -5).mean():.0%} "
+        "of the fits. `GuardedDDRClassifier`, its limits fitted to other kinds of shift, changes "
+        f"it by {points(summary(guard)['mean'])} and loses more than 5 points in "
+        f"{(guard < -5).mean():.1%}. **If you have no reason to expect a shift, do not adapt; if "
+        "you have, use the guard.** It gains where class frequencies changed "
+        f"({points(guard[kinds == 'label'].mean())} on label shift), and little elsewhere "
+        f"({points(guard[kinds != 'label'].mean())} on average)."
     )
 
 
@@ -109,36 +103,32 @@ def _methods(gains, losses):
 
 def _rule(seen):
     share = pd.Series(choices(RULE, seen)).value_counts(normalize=True)
-    used = {name: f" ({share.get(name, 0):.0%} of the fits)" for name in CHOICES}
-    third = f"3. Else use {CHOICES['prior_ratio']}{used['prior_ratio']}"
-    if RULE.ratio_agreement > 0:
-        third += (
-            f", if it leaves at least {RULE.ratio_agreement:.0%} of the predictions as they are"
-        )
-    if np.isfinite(RULE.agreement):
-        third = (
-            f"3. If DDR leaves {RULE.agreement:.0%} of the predictions, use it{used['ddr']}.\n"
-            + (third.replace("3.", "4.", 1))
-        )
-    never = "" if np.isfinite(RULE.agreement) else (
-        "\n\nAll of Algorithm 1 is never chosen: no limit on its agreement with the unadapted model "
-        "gained more than its prior ratio alone."
-    )  # fmt: skip
-    return (
-        f"1. Cross-validate a classifier of source against target. If its AUC is at least "
-        f"{RULE.auc:g}, use no weights{used['none']}.\n"
-        f"2. Estimate the target's class prior by EM. If it differs (p below "
+    used = {c: f"{words} ({share.get(c, 0):.0%} of the fits)" for c, words in CHOICES.items()}
+    few = f", if that changes at most {1 - RULE.ratio_agreement:.0%} of the predictions"
+    few = few if RULE.ratio_agreement > 0 else ""
+    steps = [
+        "Cross-validate a classifier of source against target. If its AUC is at least "
+        f"{RULE.auc:g}, use {used['none']}.",
+        "Estimate the target's class prior by EM. If it differs (p below "
         f"{RULE.prior_evidence:g}) and the AUC, with the source's rows weighted by it, falls below "
-        f"{RULE.residual_auc:g}, use {CHOICES['em']}{used['em']}.\n{third}.{never}"
+        f"{RULE.residual_auc:g}, use {used['em']}.",
+        f"If DDR leaves {RULE.agreement:.0%} of the predictions as they are, use {used['ddr']}.",
+        f"Else use {used['prior_ratio']}{few}.",
+    ]
+    if np.isfinite(RULE.agreement):
+        return "\n".join(f"1. {step}" for step in steps)
+    del steps[2]
+    return "\n".join(f"1. {step}" for step in steps) + (
+        "\n\nAll of Algorithm 1 is never chosen: whatever the limit on its agreement with the "
+        "unadapted model, it gained less than its prior ratio alone."
     )
 
 
 def _left_out(gains, seen):
     rows = []
     for name, fixed in RULES.items():
-        table = by_rule(gains, seen, **fixed)
-        _, gain = leave_one_kind_out(table)
-        found, fitted = summary(gain), summary(table[best(table)])
+        rule, _, gain = compare(gains, seen, **fixed)
+        found, fitted = summary(gain), summary(guarded(rule, gains, seen))
         kinds = gain.groupby("kind").mean()
         row = {"rule": name, "fitted": points(fitted["mean"]), "left out": points(found["mean"])}
         row |= {"worst task": points(found["worst"]), "lose > 5, %": f"{100 * found['losers']:.1f}"}
@@ -150,32 +140,28 @@ def _left_out(gains, seen):
 def _targets(gain):
     found = summary(gain)
     rows = [
-        ("mean gain, points", f"at least {points(_WANTED_MEAN)}", found["mean"], _WANTED_MEAN),
-        ("worst task", f"at least {points(WORST)}", found["worst"], WORST),
-        (
-            "where nothing shifted",
-            f"at least {points(NOTHING_SHIFTED)}",
-            found["none"],
-            NOTHING_SHIFTED,
-        ),
-    ]
-    rows = [(what, wanted, points(value), value >= limit) for what, wanted, value, limit in rows]
-    met = found["losers"] <= LOSERS
-    rows.append(
-        ("fits that lose more than 5", f"at most {LOSERS:.0%}", f"{found['losers']:.1%}", met)
-    )
-    frame = pd.DataFrame(rows, columns=["guarded, kind left out", "wanted", "found", "verdict"])
-    frame["verdict"] = frame["verdict"].map({True: "met", False: "missed"})
-    return captioned(frame, "What the guard was to reach, and what it reaches", "shifts-targets")
+        {"guarded": what, "wanted": f"at least {points(wanted)}", "found": points(found[name]),
+         "verdict": "met" if found[name] >= wanted else "missed"}
+        for what, name, wanted in (
+            ("mean gain", "mean", WANTED_MEAN),
+            ("worst task", "worst", WORST),
+            ("gain where nothing shifted", "none", NOTHING_SHIFTED),
+        )
+    ]  # fmt: skip
+    share = {"guarded": "fits that lose more than 5", "wanted": f"at most {LOSERS:.1%}"}
+    share |= {"found": f"{found['losers']:.1%}"}
+    rows.append(share | {"verdict": "met" if found["losers"] <= LOSERS else "missed"})
+    caption = "What the guard was to reach on kinds left out, in points, and what it reaches"
+    return captioned(pd.DataFrame(rows), caption, "shifts-targets")
 
 
 def _agreement(gain, seen):
     low, high = gain[seen.agreement < LOW_AGREEMENT], gain[seen.agreement >= 0.95]
     return (
-        f"Of the fits of DDR that agree with the unadapted model on less than {LOW_AGREEMENT:.0%} of "
-        f"the target ({len(low) / len(gain):.0%} of all), {(low < -5).mean():.0%} lose more than 5 "
-        f"points: there `DDRClassifier` warns. Of those that agree on 95% or more, "
-        f"{(high < -5).mean():.1%} do."
+        "Of the fits of DDR that agree with the unadapted model on less than "
+        f"{LOW_AGREEMENT:.0%} of the target ({len(low) / len(gain):.0%} of all), "
+        f"{(low < -5).mean():.0%} lose more than 5 points: there `DDRClassifier` warns. Of those "
+        f"that agree on 95% or more, {(high < -5).mean():.1%} do."
     )
 
 
