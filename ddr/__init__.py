@@ -6,7 +6,7 @@ Examples
 --------
 >>> import ddr
 >>> sorted(name for name in ddr.__all__ if name.endswith("Classifier"))
-['DDRClassifier']
+['DDRClassifier', 'GuardedDDRClassifier']
 """
 
 from importlib import import_module
@@ -15,11 +15,12 @@ from ddr._version import __version__
 
 _NAMES = {
     "discriminative": "DDRClassifier ddr_weights",
+    "guard": "GuardedDDRClassifier shift_report",
     "ulsif": "ULSIF",
     "kliep": "KLIEP",
     "kmm": "KMM",
     "kde": "KDERatio",
-    "ratio": "OverlapWarning",
+    "ratio": "OverlapWarning AgreementWarning",
     "iwlspc": "IWLSPC IWLSPCCV",
     "svm": "LinearSVMWithPosteriors LinearSVMWithPosteriorsCV",
     "validation": "IWSearchCV importance_weighted_score",

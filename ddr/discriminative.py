@@ -12,11 +12,13 @@ classifier and weights are learned in turn until the mutual information of the p
 
 import warnings
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -26,16 +28,19 @@ from ddr._checks import (
     check_given,
     check_magnitude,
     check_positive,
-    check_range,
     check_rows,
+    check_weights,
 )
+from ddr._samples import Samples, check_target, label_codes, rows_for_ratio, takes_nan, whole
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import DensityRatio, OverlapWarning, warn_of_overlap
+from ddr.ratio import DensityRatio, OverlapWarning, warn_of_disagreement, warn_of_overlap
 from ddr.ulsif import ULSIF
-from ddr.validation import weight_parameter
+from ddr.validation import check_labelled, fit_weighted, weight_parameter
 
 # Below this, an estimate of the ratio is what rounding left of zero.
 _NOTHING = 1e-100
+# Fewer rows of a sample tell nothing of a shift: Algorithm 1 is then run untested.
+FEWEST_ROWS = 10
 
 
 def prior_ratio(posteriors, train_prior, counting="soft"):
@@ -108,8 +113,9 @@ class ClassRatios:
     Holds what does not change between iterations, so that an update costs little.
     """
 
-    def __init__(self, ratio, X, codes, X_target, reselect):
+    def __init__(self, ratio, X, codes, X_target, reselect, tell=None):
         self.ratio = ratio
+        self.tell = tell
         self.n_train = len(X)
         self.vanished = set()  # classes whose estimate was nothing at all, once at least
         self.rows = [np.flatnonzero(codes == c) for c in range(codes.max() + 1)]
@@ -131,6 +137,8 @@ class ClassRatios:
                     beta[rows] = estimate
                 else:
                     self.vanished.add(c)
+            if self.tell is not None:
+                self.tell(f"class {c + 1} of {len(self.rows)} matched")
         return beta
 
 
@@ -144,6 +152,33 @@ class _State:
     model: BaseEstimator
     posteriors: np.ndarray
     information: float
+
+
+class _Progress:
+    """A line for each step of a long fit; the first iteration, which chooses widths, is slower."""
+
+    def __init__(self, steps, max_iter, verbose):
+        self.steps, self.max_iter, self.verbose = steps, max_iter, verbose
+        self.done, self.start = 0, perf_counter()
+        self.later = self.start  # when the first iteration was over
+
+    def __call__(self, what):
+        self.done += 1
+        now, first = perf_counter(), self.steps + 1
+        if self.done <= first:
+            left = (now - self.start) / self.done * (first - self.done)
+            end, self.later = f"about {left:.1f} s left of the first iteration", now
+        else:
+            left = (now - self.later) / (self.done - first)
+            left *= self.steps * (self.max_iter - 1) - (self.done - first)
+            end = f"at most {left:.1f} s left"
+        if self.verbose:
+            print(f"[ddr] {what}: {now - self.start:.1f} s, {end}", flush=True)
+
+
+def _estimator_has(method):
+    """Whether the fitted learner, or the one to be fitted, has a method."""
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator or GaussianNB()), method)
 
 
 class DDRClassifier(ClassifierMixin, BaseEstimator):
@@ -188,8 +223,19 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     reselect : bool, default=False
         Whether the ratio's width and regularisation are chosen in each iteration, or only in the
         first. The latter is much cheaper, and makes mutual informations comparable.
+    significance : float or None, default=0.05
+        Where a classifier cannot tell source from target at this level, nothing is taken to have
+        shifted: the weights stay one, and ``n_iter_`` is 0. None runs Algorithm 1 in any case, as
+        the paper does.
     keep_posteriors : bool, default=False
         Store the target's posteriors of every iteration in ``history_``.
+    ratio_transform : None, "passthrough", list of columns or transformer, default=None
+        What the ratio sees: the rows as the steps of a ``Pipeline`` given as ``estimator`` leave
+        them for its last step; the rows as they are given; some of their columns; or what a
+        transformer, fitted to the training rows, makes of them. It must be finite numbers, also
+        where the learner takes categories and missing values.
+    verbose : bool, default=False
+        Print what is done on the way, and how long the rest takes at most.
     random_state : int, RandomState or None, default=None
         Seeds the ratio and the estimator where they have a ``random_state`` of None.
 
@@ -209,6 +255,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         The iteration that was kept; 0 is the unweighted model. Without a target 1, as
         scikit-learn asks of every estimator that has ``max_iter``.
+    agreement_ : float
+        Share of the target rows that the kept model gives the class that the unweighted one
+        gives. Below 0.7 an :class:`~ddr.ratio.AgreementWarning` says so.
     history_ : list of dict
         For each iteration that was computed: ``mutual_information``, ``prior_ratio``,
         ``effective_sample_size``, ``weight_change`` (relative norm; NaN at iteration 0) and, on
@@ -221,8 +270,12 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    ``fit(X, y)`` without a target means no shift: the plain estimator, with weights of one.
-    The target's labels are never needed and cannot be given.
+    ``fit(X, y)`` without a target means no shift: the plain estimator, with weights of one, and a
+    warning that says so. The target's labels are never needed.
+
+    DataFrames reach the learner as they are given. In a ``Pipeline`` the steps before this
+    classifier must transform the target too: ``sklearn.set_config(enable_metadata_routing=True)``
+    and ``make_pipeline(..., transform_input=["X_target"])`` see to it; anything else is refused.
 
     References
     ----------
@@ -230,15 +283,19 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
+    >>> from sklearn.naive_bayes import GaussianNB
     >>> from ddr.datasets import FourClusters
     >>> problem = FourClusters()
     >>> X, y = problem.sample(300, "train", random_state=0)
     >>> X_target, y_target = problem.sample(1000, "test", random_state=1)
-    >>> unadapted = DDRClassifier().fit(X, y)
+    >>> unadapted = GaussianNB().fit(X, y)
     >>> adapted = DDRClassifier(random_state=0).fit(X, y, X_target)
     >>> adapted.score(X_target, y_target) > unadapted.score(X_target, y_target)
     True
     """
+
+    # A pipeline hands on the target without being asked to.
+    __metadata_request__fit = {"X_target": True, "y_target": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -256,7 +313,10 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         max_iter=10,
         tol=1e-3,
         reselect=False,
+        significance=0.05,
         keep_posteriors=False,
+        ratio_transform=None,
+        verbose=False,
         random_state=None,
     ):
         self.estimator = estimator
@@ -272,10 +332,13 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.reselect = reselect
+        self.significance = significance
         self.keep_posteriors = keep_posteriors
+        self.ratio_transform = ratio_transform
+        self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y, X_target=None):
+    def fit(self, X, y, X_target=None, *, sample_weight=None, y_target=None):
         """Learn from labelled training rows for an unlabelled target sample.
 
         Parameters
@@ -283,33 +346,44 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_train, d)
         y : array-like of shape (n_train,)
         X_target : array-like of shape (n_test, d), default=None
-            Unlabelled rows of the target distribution. None means no shift.
+            Unlabelled rows of the target distribution. None means no shift. Within a
+            cross-validation, give a tuple of one, ``(X_target,)``: scikit-learn cuts an array that
+            is as long as X into folds, which is refused here.
+        sample_weight : array-like of shape (n_train,), default=None
+            What each training row costs: the learner gets its product with ``weights_``. The
+            ratio and the class frequencies count every row once.
+        y_target : array-like of shape (n_test,), default=None
+            Labels of the target rows, where some are known: the posterior of such a row is its
+            label. NaN or None, and -1 where that is no class of y, mean unknown.
 
         Returns
         -------
         self
         """
         check_given(X, "X")
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
         self._check_parameters()
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "y must have at least 2 classes to tell apart, "
-                f"got one class, {self.classes_.tolist()[0]!r}"
-            )
-        self._train_prior = np.bincount(codes) / len(codes)
         learner, ratio = self._parts()
+        data = self._check_training(learner, X, y, sample_weight)
+        if X_target is not None:
+            self._check_target(data, X_target, y_target)
+        matches = 0 if self.components == "prior_ratio" else len(self.classes_)
+        tell = _Progress(matches + 1, self.max_iter, self.verbose)
+        state = self._start(learner, data)
+        self.initial_estimator_ = state.model
+        tell("unweighted model learned")
         if X_target is None:
-            state = self._start(learner, X, y, X[:0])
-            self.initial_estimator_ = state.model
+            warnings.warn(
+                "X_target was not given: this is the plain estimator, with weights of one",
+                UserWarning,
+                stacklevel=2,
+            )
             self._keep(state, 1, [])
             return self
-        check_magnitude(X, "X")
-        X_target = check_rows(self, X_target, "X_target")
-        check_range(X, X_target)
-        vanished = self._adapt(learner, ratio, X, y, codes, X_target)
+        rows = rows_for_ratio(data, self.ratio_transform, state.model)
+        if not self._shifted(*rows):
+            self._keep(state, 0, [self._record(state, None)])
+            return self
+        vanished = self._adapt(state, learner, ratio, data, rows, tell)
         if vanished:
             warnings.warn(
                 f"the ratio vanishes at every row of class {self.classes_[min(vanished)]} and "
@@ -317,9 +391,51 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
                 OverlapWarning,
                 stacklevel=2,
             )
-        else:
-            warn_of_overlap(X, X_target, self.weights_, stacklevel=2)
+        elif not warn_of_overlap(*rows, self.weights_, stacklevel=2):
+            warn_of_disagreement(self.agreement_, stacklevel=2)
         return self
+
+    def _check_training(self, learner, X, y, sample_weight):
+        """Check the training sample, and note its classes."""
+        self._table = hasattr(X, "columns")  # DataFrames go to the learner as they are
+        self._finite = "allow-nan" if takes_nan(learner) else True
+        if self._table:
+            validate_data(self, X, skip_check_array=True)
+            y, _ = check_labelled(self, X, y, None)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite)
+            check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "y must have at least 2 classes to tell apart, "
+                f"got one class, {self.classes_.tolist()[0]!r}"
+            )
+        self._train_prior = np.bincount(codes) / len(codes)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, len(y))
+        return Samples(X, y, codes, sample_weight)
+
+    def _check_target(self, data, X_target, y_target):
+        """Add the target sample to the data."""
+        X_target = check_target(X_target, len(data.y))
+        if self._table:
+            validate_data(self, X_target, reset=False, skip_check_array=True)
+        else:
+            check_magnitude(data.X, "X")
+            X_target = check_rows(self, X_target, "X_target", ensure_all_finite=self._finite)
+        data.X_target = X_target
+        if y_target is not None:
+            y_target = whole(y_target, "y_target", len(data.y), ndim=1)
+            data.target_codes = label_codes(y_target, self.classes_, len(X_target))
+
+    def _shifted(self, X, X_target):
+        """Whether the two samples differ, as far as a classifier can tell."""
+        if self.significance is None or min(len(X), len(X_target)) < FEWEST_ROWS:
+            return True
+        from ddr.two_samples import tell_apart  # here, so that importing DDRClassifier stays quick
+
+        return tell_apart(X, X_target)[1] <= self.significance
 
     def _check_parameters(self):
         check_choice(self.normalization, "normalization", ("posterior", "literal"))
@@ -332,6 +448,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         check_choice(self.min_iter, "min_iter", (0, 1))
         check_count(self.max_iter, "max_iter")
         check_positive(self.tol, "tol")
+        if self.significance is not None and check_positive(self.significance, "significance") > 1:
+            raise ValueError(f"significance must be at most 1, got {self.significance!r}")
 
     def _parts(self):
         """Clones of learner and ratio, seeded."""
@@ -358,21 +476,25 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             part.set_params(**seeds)
         return learner, ratio
 
-    def _start(self, learner, X, y, X_target):
-        ones = np.ones(len(X))
-        return self._learn(learner, X, y, X_target, ones, ones, np.ones(len(self.classes_)))
+    def _start(self, learner, data):
+        ones = np.ones(len(data.y))
+        return self._learn(learner, data, ones, ones, np.ones(len(self.classes_)))
 
-    def _learn(self, learner, X, y, X_target, weights, beta, gamma):
+    def _learn(self, learner, data, weights, beta, gamma):
         """Steps 3 and 4 of Algorithm 1: a model of the weighted rows, and its posteriors."""
-        model = clone(learner).fit(X, y, **{weight_parameter(learner): weights})
+        cost = weights if data.sample_weight is None else weights * data.sample_weight
+        model = fit_weighted(learner, data.X, data.y, cost)
         posteriors, information = np.empty((0, len(self.classes_))), np.nan
-        if len(X_target):
-            posteriors = model.predict_proba(X_target)
+        if data.X_target is not None:
+            posteriors = model.predict_proba(data.X_target)
             if not np.all(np.isfinite(posteriors)):
                 raise ValueError(
                     f"estimator must give finite posteriors, got NaN from {learner!r}: "
                     "check the scale of X and for columns that do not vary"
                 )
+            if data.target_codes is not None:
+                known = data.target_codes >= 0
+                posteriors[known] = np.eye(len(self.classes_))[data.target_codes[known]]
             prior = None if self.information_prior == "target" else self._train_prior
             information = mutual_information(posteriors, prior)
         return _State(weights, beta, gamma, model, posteriors, information)
@@ -398,25 +520,26 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         }[self.components]
         return weights if self.scale == "none" else weights / weights.mean()
 
-    def _adapt(self, learner, ratio, X, y, codes, X_target):
+    def _adapt(self, state, learner, ratio, data, rows, tell):
         """Algorithm 1; returns the classes whose ratio vanished on the way."""
         class_ratios = None
         if self.components != "prior_ratio":
-            class_ratios = ClassRatios(ratio, X, codes, X_target, self.reselect)
-        state = self._start(learner, X, y, X_target)
-        self.initial_estimator_ = state.model
+            class_ratios = ClassRatios(ratio, rows[0], data.codes, rows[1], self.reselect, tell)
         states, history = [state], [self._record(state, None)]
         while not self._finished(states):
             shares = self._class_shares(state.posteriors)
             gamma = prior_ratio(state.posteriors, self._train_prior, self.prior)
-            beta = np.ones(len(X)) if class_ratios is None else class_ratios(shares)
-            weights = self._weights(beta, gamma, shares, codes)
-            new = self._learn(learner, X, y, X_target, weights, beta, gamma)
+            beta = np.ones(len(data.y)) if class_ratios is None else class_ratios(shares)
+            weights = self._weights(beta, gamma, shares, data.codes)
+            new = self._learn(learner, data, weights, beta, gamma)
+            tell(f"iteration {len(states)} of at most {self.max_iter} learned")
             history.append(self._record(new, state))
             states.append(new)
             state = new
         kept = self._best(states)
         self._keep(states[kept], kept, history)
+        said = [state.posteriors.argmax(axis=1) for state in (states[0], states[kept])]
+        self.agreement_ = float(np.mean(said[0] == said[1]))
         return set() if class_ratios is None else class_ratios.vanished
 
     def _finished(self, states):
@@ -456,34 +579,41 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.estimator_ = state.model
         self.n_iter_ = n_iter
         self.history_ = history
+        self.agreement_ = 1.0
+
+    def _ask(self, method, X):
+        """What the learner says of new rows."""
+        check_is_fitted(self)
+        if self._table and hasattr(X, "columns"):
+            X = validate_data(self, X, reset=False, skip_check_array=True)
+        else:
+            X = validate_data(
+                self, X, dtype=np.float64, reset=False, ensure_all_finite=self._finite
+            )
+        return getattr(self.estimator_, method)(X)
 
     def predict(self, X):
-        """Predicted class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict(validate_data(self, X, dtype=np.float64, reset=False))
+        """Predicted class of each row."""
+        return self._ask("predict", X)
 
     def predict_proba(self, X):
-        """Class probabilities of each row.
+        """Class probabilities of each row, shape (n, m)."""
+        return self._ask("predict_proba", X)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
+    @available_if(_estimator_has("predict_log_proba"))
+    def predict_log_proba(self, X):
+        """Logarithms of the class probabilities, where the learner has them."""
+        return self._ask("predict_log_proba", X)
 
-        Returns
-        -------
-        ndarray of shape (n, m)
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(validate_data(self, X, dtype=np.float64, reset=False))
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X):
+        """Decision values, where the learner has them."""
+        return self._ask("decision_function", X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_nan(self.estimator)
+        return tags
 
 
 def _relative_change(new, old):

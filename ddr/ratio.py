@@ -26,9 +26,16 @@ from ddr._checks import (
 from ddr.information import effective_sample_size
 from ddr.kernels import choose_centers, median_distance, row_blocks, squared_distances
 
+#: Of adapted fits that agree less with the unadapted one, about half lose more than 5 points.
+LOW_AGREEMENT = 0.7
+
 
 class OverlapWarning(UserWarning):
     """The test sample lies where there is little or no training data."""
+
+
+class AgreementWarning(OverlapWarning):
+    """An adapted model contradicts the unadapted one on many target rows: it often is worse."""
 
 
 def check_test_weight(test_weight, n_test):
@@ -85,7 +92,7 @@ def far_share(X_train, X_test, max_rows=100):
 
 
 def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
-    """Warn when the weights rest on very few rows, or the test sample lies far from training."""
+    """Warn, and say whether, the weights rest on few rows or the test sample lies far away."""
     n = len(weights)
     effective = effective_sample_size(weights) if weights.any() else 0.0
     far = far_share(X_train, X_test)
@@ -94,12 +101,24 @@ def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
     elif far >= 0.5:
         reason = f"{far:.0%} of the test rows lie far from every training row"
     else:
-        return
+        return False
     warnings.warn(
         f"{reason}: training and test samples hardly overlap",
         OverlapWarning,
         stacklevel=stacklevel + 1,
     )
+    return True
+
+
+def warn_of_disagreement(agreement, stacklevel=2):
+    """Warn when an adapted model says otherwise than the unadapted one on much of the target."""
+    if agreement < LOW_AGREEMENT:
+        warnings.warn(
+            f"the adapted model contradicts the unadapted one on {1 - agreement:.0%} of the target "
+            "rows, which more often harms than helps: see ddr.shift_report",
+            AgreementWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 class DensityRatio(BaseEstimator):

@@ -19,6 +19,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold
@@ -35,6 +36,7 @@ from sklearn.utils.validation import (
 )
 
 from ddr._checks import check_choice, check_count, check_weights
+from ddr._samples import check_target
 
 LOSSES = ("zero_one", "log", "squared")
 # Risks closer than this are the same number summed in another order.
@@ -173,8 +175,16 @@ def weight_parameter(estimator):
     return "sample_weight" if takes else None
 
 
-def _fit(estimator, X, y, weight):
+def fit_weighted(estimator, X, y, weight):
+    """Fit a clone with weights, whether or not scikit-learn's metadata routing is enabled."""
+    with config_context(enable_metadata_routing=False):
+        return clone(estimator).fit(X, y, **{weight_parameter(estimator): weight})
+
+
+def _fit(estimator, X, y, weight, X_target=None):
     """Fit a clone; ``weight=None`` fits without weights."""
+    if X_target is not None:
+        return clone(estimator).fit(X, y, X_target=(X_target,))
     if weight is None:
         return clone(estimator).fit(X, y)
     name = weight_parameter(estimator)
@@ -183,17 +193,18 @@ def _fit(estimator, X, y, weight):
             f"estimator must take sample_weight in fit, got {type(estimator).__name__}; "
             "with weighted_fit=False the weights act on the scores only"
         )
-    return clone(estimator).fit(X, y, **{name: weight})
+    return fit_weighted(estimator, X, y, weight)
 
 
-def _fold_losses(estimator, X, y, train, test, fit_weight, loss):
+def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
     """Losses on the held-out rows of one fold."""
     X_train, y_train = _rows(X, train), y[train]
     if np.all(y_train == y_train[0]):
         # Most classifiers refuse a single class; the only answer they could give is that class.
         model = DummyClassifier(strategy="most_frequent").fit(X_train, y_train)
     else:
-        model = _fit(estimator, X_train, y_train, None if fit_weight is None else fit_weight[train])
+        weight = None if fit_weight is None else fit_weight[train]
+        model = _fit(estimator, X_train, y_train, weight, X_target)
     if loss == "zero_one":
         return (model.predict(_rows(X, test)) != y[test]).astype(float)
     if not hasattr(model, "predict_proba"):
@@ -208,20 +219,23 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss):
     return posterior_loss(y_index[len(model.classes_) :], posterior, loss)
 
 
-def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss):
+def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss, X_target=None):
     """Weighted risk of each fold, and the total weight that each fold holds out."""
     mass = np.array([weight[test].sum() for _, test in splits])
-    risks = [
-        weighted_risk(_fold_losses(estimator, X, y, train, test, fit_weight, loss), weight[test])
+    losses = (
+        _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target)
         for train, test in splits
+    )
+    risks = [
+        weighted_risk(rows, weight[test]) for rows, (_, test) in zip(losses, splits, strict=True)
     ]
     return np.array(risks), mass
 
 
-def _check_data(estimator, X, y, sample_weight):
+def check_labelled(estimator, X, y, sample_weight):
     """Labels and weights as arrays; X stays what it is (pandas, sparse, text) for the estimator."""
     learner = getattr(estimator, "estimator", estimator)
-    if is_regressor(learner):
+    if learner is not None and is_regressor(learner):
         raise ValueError(f"estimator must be a classifier, got {learner!r}")
     if X is None:
         raise ValueError("X must hold the rows to learn from, got None")
@@ -290,7 +304,7 @@ def importance_weighted_score(
     0.0
     """
     check_loss(loss)
-    y, weight = _check_data(estimator, X, y, sample_weight)
+    y, weight = check_labelled(estimator, X, y, sample_weight)
     fit_weight = weight if weighted_fit and sample_weight is not None else None
     splits = weighted_splits(cv, X, y, weight, random_state)
     risk, mass = _fold_risks(estimator, X, y, weight, fit_weight, splits, loss)
@@ -357,6 +371,8 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     {'C': 1.0}
     """
 
+    __metadata_request__fit = {"X_target": True}  # noqa: RUF012
+
     def __init__(
         self, estimator, param_grid, cv=5, loss="zero_one", *, weighted_fit=True, random_state=None
     ):
@@ -367,7 +383,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.weighted_fit = weighted_fit
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, X_target=None):
         """Score every candidate, then fit the best on all rows.
 
         Parameters
@@ -375,21 +391,33 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
+        X_target : array-like of shape (n_test, d), default=None
+            For an estimator that adapts itself, like ``DDRClassifier``: every fit sees all of it,
+            and the weights act on the scores only.
 
         Returns
         -------
         self
         """
         check_loss(self.loss)
-        y, weight = _check_data(self, X, y, sample_weight)
+        y, weight = check_labelled(self, X, y, sample_weight)
+        if X_target is not None:
+            X_target = check_target(X_target, len(y))
+            last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+            if not has_fit_parameter(last, "X_target"):
+                raise TypeError(
+                    f"estimator must take X_target in fit, as DDRClassifier does, got {last!r}"
+                )
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
             raise ValueError(f"param_grid must hold a candidate, got {self.param_grid!r}")
         splits = weighted_splits(self.cv, X, y, weight, self.random_state)
-        fit_weight = weight if self.weighted_fit and sample_weight is not None else None
+        weighted = self.weighted_fit and sample_weight is not None and X_target is None
+        fit_weight = weight if weighted else None
         models = [clone(self.estimator).set_params(**clone_values(p)) for p in candidates]
         scored = [
-            _fold_risks(model, X, y, weight, fit_weight, splits, self.loss) for model in models
+            _fold_risks(model, X, y, weight, fit_weight, splits, self.loss, X_target)
+            for model in models
         ]
         risks = np.array([risk for risk, _ in scored])
         risk = np.average(risks, axis=1, weights=scored[0][1])
@@ -401,7 +429,11 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         kept = weight > 0
         fit_weight = None if fit_weight is None else weight[kept]
         self.best_estimator_ = _fit(
-            models[self.best_index_], X if kept.all() else _rows(X, kept), y[kept], fit_weight
+            models[self.best_index_],
+            X if kept.all() else _rows(X, kept),
+            y[kept],
+            fit_weight,
+            X_target,
         )
         self.classes_ = self.best_estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):

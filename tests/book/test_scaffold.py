@@ -1,10 +1,12 @@
 """What the frame promises: examples run, names exist, fragments are written, versions agree."""
 
+import json
 import re
 from importlib import import_module
 
 import pytest
 import yaml
+from companion.pages import guide
 
 import ddr
 
@@ -54,24 +56,23 @@ def test_names_of_the_notation_exist(root):
     assert [n for n in sorted(names - foreign) if not re.search(rf"\b{n}\b", source)] == []
 
 
-def test_examples_on_own_data_run(root, capsys):
-    text = (root / "book" / "how_to.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```\{code-block\} python\n(.*?)```", text, re.DOTALL)
-    new_population, own_table = [block for block in blocks if "DDRClassifier" in block]
-    scope = {}
-    exec(new_population, scope)  # our own page
-    assert capsys.readouterr().out
-    assert scope["model"].weights_.shape == scope["y"].shape
-    scope = {}
-    exec(own_table, scope)
-    problem, model = scope["problem"], scope["model"]
-    assert model.weights_.shape == problem.importance.shape
-    assert problem.info["gaps"][problem.info["chosen"]] == max(problem.info["gaps"])
-    shown = [
-        float(number) for number in re.findall(r"accuracy (0\.\d{3})", capsys.readouterr().out)
-    ]
-    learners = (scope["plain"], model)
-    assert shown == [round(m.score(problem.X_test, problem.y_test), 3) for m in learners]
+@pytest.mark.parametrize("page", sorted(guide.GUIDE.glob("*.md")), ids=lambda page: page.stem)
+def test_every_snippet_of_the_guide_runs_and_its_output_is_shown(page):
+    text = page.read_text(encoding="utf-8")
+    shown = set(re.findall(r"_generated/(use_\w+\.(?:md|png))", text))
+    made = set()
+    for number, said, names in guide.run(page):
+        stem = f"use_{page.stem}_{number}"
+        made |= {f"{stem}.md"} if said else set()
+        made |= {f"{stem}.png"} if names.pop("figure", None) else set()
+    assert made == {name for name in shown if name.startswith(f"use_{page.stem}_")}
+
+
+def test_the_guide_explains_every_line_of_the_report():
+    page = guide.GUIDE / "is_it_shifted.md"
+    *_, (_, _, names) = guide.run(page)
+    explained = re.findall(r"(?m)^(.+)\n: ", page.read_text(encoding="utf-8"))
+    assert explained == [what for what, *_ in names["report"].rows()]
 
 
 def test_declarations_shown_to_readers_parse(root):
@@ -141,3 +142,15 @@ def test_vendored_mathjax_is_complete(root):
     assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
     fonts = list((folder / "output" / "chtml" / "fonts" / "woff-v2").glob("*.woff"))
     assert len(fonts) == 23
+
+
+def test_the_record_of_reliability_is_that_of_these_tests(root):
+    """Fails when a test of hardening came or went and `make reliability` was not run after it."""
+    recorded = json.loads((root / "book" / "reliability.json").read_text(encoding="utf-8"))
+    marked = set()
+    for path in (root / "tests").glob("*/test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        names = re.findall(r"@pytest\.mark\.hardening\((?:.|\n(?!def))*\ndef (\w+)", text)
+        marked |= {f"{path.relative_to(root)}::{name}" for name in names}
+    assert set(recorded) == marked
+    assert all(entry["tried"] == entry["held"] > 0 for entry in recorded.values())

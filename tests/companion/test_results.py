@@ -135,6 +135,9 @@ def alter(path):
         ),
     ],
 )
+@pytest.mark.hardening(
+    "damage", mends="A file of results could vanish, and 1,680 rows with it, without a word."
+)
 def test_what_is_not_as_published_is_named(published, computed, harm, said):
     published_results(published)
     harm(published)

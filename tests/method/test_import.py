@@ -94,7 +94,7 @@ def public_objects():
 
 
 #: A warning has nothing to show.
-WITHOUT_EXAMPLE = {"OverlapWarning"}
+WITHOUT_EXAMPLE = {"OverlapWarning", "AgreementWarning"}
 
 
 @pytest.mark.parametrize("value", list(public_objects()))

@@ -43,7 +43,9 @@ def weights_of_draw(n_train, n_test, seed):
     """Weights by the plain ratio and by DDR on one draw of the mixture."""
     _, X, y, X_target, ratio = _draw(n_train, n_test, seed)
     plain = clone(ratio).fit(X, X_target).weights_
-    return plain, ddr_weights(X, y, X_target, estimator=GaussianNB(), ratio=ratio)
+    return plain, ddr_weights(
+        X, y, X_target, estimator=GaussianNB(), ratio=ratio, significance=None
+    )
 
 
 def wrong_side_weights(n_train, n_test, seed):

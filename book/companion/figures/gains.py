@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, paired
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, mean_interval, paired
 from companion.evidence.printed import printed_gains, table_title
 from companion.evidence.universes import (
     BASELINE,
@@ -138,4 +138,26 @@ def accuracies_by_case(tables, shorten=short_case):
         axis.plot(values, range(len(cases)), marker, color=color, label=name, **face)
     axis.set_xlim(left=min(values.min() for values in tables.values()) - 2)
     figure.legend(loc="outside lower center", ncols=len(tables), frameon=False)
+    return figure
+
+
+def specification_curve(gains, chosen):
+    """Draw joint specifications by their gain, with intervals, above what each of them changes."""
+    names = list(dict.fromkeys(name for changes in chosen.values() for name in changes))
+    order = gains.mean(axis=1).sort_values().index
+    mean, low, high = mean_interval(gains.loc[order])
+    figure, axes = new_figure(
+        7.6, 3 + 0.2 * len(names), 2, sharex=True, height_ratios=[2.4, 0.2 * len(names)]
+    )
+    top, below = axes[:, 0]
+    clear = (low > 0) | (high < 0)
+    for part, color in ((clear, "blue"), (~clear, "grey")):
+        x, half = np.flatnonzero(part), (high - mean)[part]
+        top.errorbar(x, mean[part], yerr=half, fmt="o", ms=3, lw=0.8, color=COLORS[color])
+    top.axhline(0, color=COLORS["black"], lw=1)
+    top.set(ylabel="gain in points")
+    dots = [(x, names.index(n)) for x, spec in enumerate(order) for n in chosen[spec]]
+    below.plot(*zip(*dots, strict=True), "s", ms=3, color=COLORS["black"])
+    below.set_yticks(range(len(names)), [universe_name(name) for name in names])
+    below.set(ylim=(len(names) - 0.4, -0.6), xlabel="specifications, by their gain")
     return figure

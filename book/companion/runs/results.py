@@ -202,7 +202,8 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0, published=None):
 def weights_of(protocol, problem, bench):
     """The weights that the methods give to the training rows of one run, divided by their mean."""
     X, y, X_test = problem.X_train, problem.y_train, problem.X_test
-    model = DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol.get("ddr", {}))
+    options = {"significance": None} | protocol.get("ddr", {})
+    model = DDRClassifier(bench.learner, bench.ratio("uLSIF"), **options)
     weights = {} if problem.importance is None else {"Ideal": problem.importance}
     weights["uLSIF"] = bench.ratio("uLSIF").fit(X, X_test).weights_
     weights["DDR"] = model.fit(X, y, X_test).weights_

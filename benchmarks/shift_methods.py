@@ -1,0 +1,166 @@
+"""What is compared on each shift: four learners, and every way to adapt them.
+
+A row is (task, kind, learner, seed, method) with accuracy and log-loss on the target; beside them
+stand what can be seen of each shift without target labels.
+"""
+
+import warnings
+
+import numpy as np
+from sklearn import config_context, set_config
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+from benchmarks.shift_tasks import draw
+from ddr import KLIEP, KMM, ULSIF, DDRClassifier, importance_weighted_score
+from ddr.guard import GuardedDDRClassifier
+from ddr.kernels import KernelBlocks, median_distance, squared_distances
+from ddr.validation import weight_parameter
+
+LEARNERS = {
+    "naive Bayes": GaussianNB(),
+    "logistic regression": LogisticRegression(max_iter=1000),
+    "trees": ExtraTreesClassifier(10, min_samples_leaf=5, random_state=0),
+    "kernel": make_pipeline(Nystroem(random_state=0), LogisticRegression(max_iter=1000)),
+}
+#: Variants that are only to be ruled in or out, and cross-validation, take part in the first seeds.
+FIRST_SEEDS = 3
+WIDE = 2.0 ** np.arange(0.0, 4.5, 0.5)
+
+
+class ConstantBlocks(KernelBlocks):
+    """Kernel values with a constant basis function: a centre at distance zero from every row."""
+
+    def __init__(self, X, centers):
+        super().__init__(X, np.vstack([centers, centers[:1]]))
+
+    def _blocks(self):
+        for rows in self.slices:
+            squared = squared_distances(self.X[rows], self.centers)
+            squared[:, -1] = 0.0
+            yield rows, squared
+
+
+class ConstantULSIF(ULSIF):
+    """ULSIF with a constant among its basis functions: weights of one are within its reach."""
+
+    def _prepare(self, X_train, X_test, test_weight, rng):
+        moments = super()._prepare(X_train, X_test, test_weight, rng)
+        moments.train = ConstantBlocks(X_train, self.centers_)
+        moments.test = ConstantBlocks(X_test, self.centers_)
+        return moments
+
+
+def ratios(X, X_target, seed):
+    """Weights of the source rows by each estimator of p_target / p_source, learner or not."""
+    ours = {"uLSIF": ULSIF(random_state=seed), "KLIEP": KLIEP(random_state=seed), "KMM": KMM()}
+    weights = {name: ratio.fit(X, X_target).weights_ for name, ratio in ours.items()}
+    peers = {f"skada {name}": _skada(peer, X, X_target) for name, peer in _peers(X_target)}
+    return weights | peers
+
+
+def _peers(X_target):
+    """skada's reweighters with their defaults; its KLIEP has none for the width: ours are given."""
+    import skada
+
+    set_config(enable_metadata_routing=False)  # which skada switches on for the whole process
+    widths = median_distance(X_target) * 2.0 ** np.arange(-1.0, 2.0)
+    yield "nearest", skada.NearestNeighborReweightAdapter(laplace_smoothing=True)
+    yield "KLIEP", skada.KLIEPReweightAdapter(list(0.5 / widths**2), random_state=0)
+    yield "KMM", skada.KMMReweightAdapter()
+    yield "discriminator", skada.DiscriminatorReweightAdapter()
+
+
+def _skada(adapter, X, X_target):
+    both, domain = np.vstack([X, X_target]), np.repeat([1, -2], [len(X), len(X_target)])
+    adapter.fit(both, sample_domain=domain)
+    return np.asarray(adapter.compute_weights(both, sample_domain=domain))[: len(X)]
+
+
+def adapted(learner, X, y, X_target, seed):
+    """Each variant of DDR, as ``name: fitted model``; the default is among the guard's models."""
+    variants = {
+        "DDR prior ratio": {"components": "prior_ratio"},
+        "DDR class ratio": {"components": "class_ratio"},
+    }
+    if seed < FIRST_SEEDS:
+        wide = list(median_distance(X_target) * WIDE)
+        variants |= {"DDR wide": {"ratio": ULSIF(wide)}, "DDR constant": {"ratio": ConstantULSIF()}}
+    return {
+        name: DDRClassifier(learner, random_state=seed, **options).fit(X, y, X_target)
+        for name, options in variants.items()
+    }
+
+
+def _weighted(learner, X, y, weights):
+    """The learner fitted with weights of mean one; without, where a peer gives none."""
+    weights = np.asarray(weights, dtype=float).ravel()
+    if not np.all(np.isfinite(weights)) or weights.max(initial=0.0) <= 0:
+        weights = np.ones(len(X))
+    name = weight_parameter(learner)
+    return clone(learner).fit(X, y, **{name: np.maximum(weights, 0) / weights.clip(0).mean()})
+
+
+def _features(report, learner, X, y, X_target, seed):
+    """What is seen of a shift without its labels."""
+    models = report.models
+    seen = {n: value for n, value in vars(report).items() if isinstance(value, int | float)}
+    seen["classes"] = len(report.prior_ratio)
+    seen["largest_prior_ratio"] = float(np.abs(np.log([*report.prior_ratio.values()])).max())
+    history = models["ddr"].history_
+    kept = history[models["ddr"].n_iter_]["mutual_information"]
+    seen["information_gain"] = kept - history[0]["mutual_information"]
+    seen["iwcv_gain"] = np.nan
+    if seed < FIRST_SEEDS:
+        risks = [
+            importance_weighted_score(
+                learner, X, y, models["ddr"].weights_, 3, weighted_fit=fit, random_state=0
+            )
+            for fit in (False, True)
+        ]
+        seen["iwcv_gain"] = risks[0] - risks[1]
+    return seen
+
+
+def measure(task, seed):
+    """Rows and features of one task and seed, every learner and method."""
+    fast = config_context(assume_finite=True, skip_parameter_validation=True)
+    with fast, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _measure(task, seed)
+
+
+def _measure(task, seed):
+    X, y, X_target, y_target = draw(task, seed)
+    rows, features = [], []
+    shared = ratios(X, X_target, seed)
+    for name, learner in LEARNERS.items():
+        key = {"task": task.name, "kind": task.kind, "learner": name, "seed": seed}
+        report = GuardedDDRClassifier(learner, random_state=seed).fit(X, y, X_target).report_
+        features.append(key | _features(report, learner, X, y, X_target, seed))
+        models = {
+            "no weights": report.models["none"],
+            "EM": report.models["prior"],
+            "EM weights": _weighted(learner, X, y, report.models["prior"].prior_ratio_[y]),
+            "DDR": report.models["ddr"],
+        }
+        models |= adapted(learner, X, y, X_target, seed)
+        models |= {n: _weighted(learner, X, y, weights) for n, weights in shared.items()}
+        rows += [key | {"method": n} | score(m, X_target, y_target) for n, m in models.items()]
+    return rows, features
+
+
+def score(model, X_target, y_target):
+    """Accuracy and log-loss on the target: the one place that sees its labels."""
+    posteriors = np.clip(model.predict_proba(X_target), 1e-6, None)
+    posteriors /= posteriors.sum(axis=1, keepdims=True)
+    said = model.classes_[posteriors.argmax(axis=1)]
+    truth = posteriors[np.arange(len(y_target)), y_target]  # labels are 0 to m - 1, all in y
+    return {
+        "accuracy": float(np.mean(said == y_target)),
+        "log_loss": float(-np.log(truth).mean()),
+    }

@@ -1,0 +1,39 @@
+"""What the snippets of the user guide print and draw: each page is run from top to bottom."""
+
+import re
+import warnings
+from contextlib import redirect_stdout
+from io import StringIO
+
+from matplotlib.figure import Figure
+
+from companion.pages import write_figure, write_fragments
+from companion.paths import ROOT
+
+GUIDE = ROOT / "book" / "use"
+_SNIPPET = re.compile(r"```\{code-block\} python\n(.*?)```", re.DOTALL)
+
+
+def run(page):
+    """Yield the number, the output and the names of each snippet of a page, in their order."""
+    names = {"__name__": page.stem}
+    snippets = _SNIPPET.findall(page.read_text(encoding="utf-8"))
+    for number, code in enumerate(snippets, start=1):
+        said = StringIO()
+        with redirect_stdout(said), warnings.catch_warnings():
+            warnings.simplefilter("error")  # a page shows what it warns of, or does not warn
+            exec(compile(code, f"{page.name}, snippet {number}", "exec"), names)
+        yield number, said.getvalue(), names
+
+
+def write(folder, evidence):
+    """Write the output of every snippet, and the figure where one is left under that name."""
+    paths = []
+    for page in sorted(GUIDE.glob("*.md")):
+        for number, said, names in run(page):
+            stem = f"use_{page.stem}_{number}"
+            text = f"```{{code-block}} text\n:class: output\n\n{said.rstrip()}\n```" if said else ""
+            paths += write_fragments(folder, {f"{stem}.md": text})
+            if isinstance(figure := names.pop("figure", None), Figure):
+                paths.append(write_figure(figure, folder / f"{stem}.png"))
+    return paths
