@@ -95,7 +95,7 @@ def test_label_shift_is_recognised_and_corrected():
 
 def test_samples_far_apart_get_no_weights():
     X, y = classes(200, 0.5, 0)
-    model = GuardedDDRClassifier(random_state=0).fit(X, y, X + [0, 0, 5])
+    model = GuardedDDRClassifier(random_state=0).fit(X, y, X + np.array([0, 0, 5]))
     assert model.choice_ == "none"
     assert "AUC of 1.00" in model.report_.reason
     assert_allclose(model.predict_proba(X), GaussianNB().fit(X, y).predict_proba(X))
