@@ -14,10 +14,10 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html test lint unit notebooks kernels browser reproduce verify audit bench lock clean
+.PHONY: help install execute book html test lint unit notebooks kernels browser reproduce verify reliability audit bench bench-shifts lock clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 install:  ## make .venv and install the locked requirements (PYTHON=python3.12 for another Python)
 	@.ci/environment $(PYTHON) $(VENV) $(if $(filter file,$(origin PYTHON)),,asked)
@@ -78,6 +78,9 @@ reproduce: install  ## compute every experiment again, or the rest of it (ARGS=-
 verify: install  ## compute one run of everything that is published again
 	$(BIN)/ddr-book verify --all
 
+reliability: html  ## try to break everything, and write what held for the book's page
+	$(PYTEST) -q -n 2 --dist worksteal -m hardening --record book/reliability.json
+
 audit: install  ## known vulnerabilities of the locked versions (needs network)
 	$(PYTHON) -m venv _build/audit
 	_build/audit/bin/python -m pip install --quiet --require-hashes -r .ci/audit.txt
@@ -86,8 +89,12 @@ audit: install  ## known vulnerabilities of the locked versions (needs network)
 bench: install  ## time and accuracy beside other packages
 	$(BIN)/python -m benchmarks
 
+bench-shifts: install  ## natural shifts beside other packages, and the guard's limits (ARGS=--fresh)
+	$(BIN)/python -m benchmarks.shifts $(ARGS)
+	$(BIN)/python -m benchmarks.shift_rule
+
 # Keeps the versions that are locked; `make lock ARGS=--upgrade` takes the newest.
-COMPILE = $(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --generate-hashes \
+COMPILE = $(BIN)/uv pip compile --quiet --universal --no-strip-extras --no-header --no-annotate --generate-hashes \
   --python-version 3.11 $(ARGS)
 lock: install  ## resolve requirements.txt into requirements.lock, with hashes
 	$(COMPILE) requirements.txt -o requirements.lock

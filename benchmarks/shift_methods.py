@@ -29,6 +29,8 @@ LEARNERS = {
 }
 #: Variants that are only to be ruled in or out, and cross-validation, take part in the first seeds.
 FIRST_SEEDS = 3
+#: The name that each choice of the guard has among the methods.
+METHODS = {"none": "no weights", "em": "EM", "prior_ratio": "DDR prior ratio", "ddr": "DDR"}
 WIDE = 2.0 ** np.arange(0.0, 4.5, 0.5)
 
 
@@ -82,16 +84,15 @@ def _skada(adapter, X, X_target):
 
 
 def adapted(learner, X, y, X_target, seed):
-    """Each variant of DDR, as ``name: fitted model``; the default is among the guard's models."""
-    variants = {
-        "DDR prior ratio": {"components": "prior_ratio"},
-        "DDR class ratio": {"components": "class_ratio"},
-    }
+    """Further variants of DDR, always run; the guard has fitted all of it and its prior ratio."""
+    variants = {"DDR class ratio": {"components": "class_ratio"}}
     if seed < FIRST_SEEDS:
         wide = list(median_distance(X_target) * WIDE)
         variants |= {"DDR wide": {"ratio": ULSIF(wide)}, "DDR constant": {"ratio": ConstantULSIF()}}
     return {
-        name: DDRClassifier(learner, random_state=seed, **options).fit(X, y, X_target)
+        name: DDRClassifier(learner, significance=None, random_state=seed, **options).fit(
+            X, y, X_target
+        )
         for name, options in variants.items()
     }
 
@@ -143,10 +144,8 @@ def _measure(task, seed):
         report = GuardedDDRClassifier(learner, random_state=seed).fit(X, y, X_target).report_
         features.append(key | _features(report, learner, X, y, X_target, seed))
         models = {
-            "no weights": report.models["none"],
-            "EM": report.models["prior"],
-            "EM weights": _weighted(learner, X, y, report.models["prior"].prior_ratio_[y]),
-            "DDR": report.models["ddr"],
+            **{name: report.models[choice] for choice, name in METHODS.items()},
+            "EM weights": _weighted(learner, X, y, report.models["em"].prior_ratio_[y]),
         }
         models |= adapted(learner, X, y, X_target, seed)
         models |= {n: _weighted(learner, X, y, weights) for n, weights in shared.items()}

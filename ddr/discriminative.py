@@ -223,7 +223,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     reselect : bool, default=False
         Whether the ratio's width and regularisation are chosen in each iteration, or only in the
         first. The latter is much cheaper, and makes mutual informations comparable.
-    significance : float or None, default=0.05
+    significance : float or None, default=0.01
         Where a classifier cannot tell source from target at this level, nothing is taken to have
         shifted: the weights stay one, and ``n_iter_`` is 0. None runs Algorithm 1 in any case, as
         the paper does.
@@ -313,7 +313,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         max_iter=10,
         tol=1e-3,
         reselect=False,
-        significance=0.05,
+        significance=0.01,
         keep_posteriors=False,
         ratio_transform=None,
         verbose=False,

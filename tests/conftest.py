@@ -1,5 +1,8 @@
 """Shared by the tests of notebooks and pages."""
 
+import json
+import os
+import pickle
 import shutil
 from pathlib import Path
 
@@ -8,6 +11,45 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--record", type=Path, help="Write what the hardening tests tried here.")
+
+
+def pytest_configure(config):
+    if config.getoption("--record"):
+        config.pluginmanager.register(_Record(config.getoption("--record")))
+
+
+def pytest_collection_modifyitems(items):
+    """Let the marks travel with the reports, which other processes may send."""
+    for item in items:
+        for mark in item.iter_markers("hardening"):
+            about = {"test": item.originalname, "kind": mark.args[0], **mark.kwargs}
+            item.user_properties.append(("hardening", about))
+
+
+class _Record:
+    """Counts what the hardening tests tried and what held, for the book's page on reliability."""
+
+    def __init__(self, path):
+        self.path, self.tests = path, {}
+
+    def pytest_runtest_logreport(self, report):
+        properties = dict(report.user_properties)
+        if report.when == "call" and "hardening" in properties:
+            about = properties["hardening"]
+            name = f"{report.nodeid.partition('::')[0]}::{about['test']}"
+            entry = self.tests.setdefault(name, {"tried": 0, "held": 0, **about})
+            tries = properties.get("tries", 1)
+            entry["tried"] += tries
+            entry["held"] += tries * report.passed
+
+    def pytest_sessionfinish(self):
+        if self.tests:  # the processes that a test run starts have none
+            text = json.dumps(self.tests, indent=1, sort_keys=True)
+            self.path.write_text(text + "\n", encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -48,3 +90,19 @@ def chromium():
         running = playwright.chromium.launch(executable_path=path, args=arguments)
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory):
+    """What a build gathers from the published runs, computed once for all processes."""
+    from companion.notebook_kit.files import held
+    from companion.pages import gather
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which the processes share
+    kept = folder / "evidence.pickle"
+    with held(folder / "evidence.lock", "another process gathers the evidence", wait=True):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(gather()))
+    return pickle.loads(kept.read_bytes())

@@ -12,7 +12,7 @@ document.addEventListener("DOMContentLoaded", () => {
   // Pictures of several panels beside each other are too wide for a phone; the style sheet lets
   // them scroll, and what scrolls must be reachable by keyboard.
   const mark = () => {
-    for (const image of document.querySelectorAll("article img")) {
+    for (const image of document.querySelectorAll("article figure img")) {
       image.classList.toggle("ddr-wide", image.naturalWidth > 1.45 * image.naturalHeight);
     }
     for (const figure of document.querySelectorAll("article figure")) {

@@ -84,15 +84,18 @@ def multiverse(experiments, fresh, **options):
     """
     import pandas as pd
 
-    from companion.runs.multiverse import universes
+    from companion.runs.multiverse import specifications, universes
     from companion.runs.reproduce import compute_all
     from companion.runs.results import published_results
 
-    chosen = {e: list(universes(e).values()) for e in _checked(experiments, options)}
+    chosen = {
+        e: [*universes(e).values(), *specifications(e).values()]
+        for e in _checked(experiments, options)
+    }
     with _told_to_go_on(fresh):
         _start_afresh(fresh, [p for protocols in chosen.values() for p in protocols], options)
         for experiment, protocols in chosen.items():
-            click.echo(f"{experiment}, {len(protocols)} universes")
+            click.echo(f"{experiment}, {len(protocols)} universes and joint specifications")
             rows = pd.concat(compute_all(protocols, _indented, **options), ignore_index=True)
             click.echo(f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe")
             for line in _gain_lines(rows, published_results(), experiment):
@@ -204,17 +207,16 @@ def publish(path, into):
 def search(experiment, jobs, path):
     """Search for the protocol that reproduces a printed table, by the rules of book/search.
 
-    Interrupted, the command resumes when it is called again. At the end it publishes every response
-    and prints the best protocols with their scores.
+    EXPERIMENT is synthetic, biased or cross. Interrupted, the command resumes when it is called
+    again. At the end it publishes what it found of every protocol and prints the best ones.
     """
     from companion.evidence import protocol_search as searching
     from companion.runs.sweep import check_jobs
 
     check_jobs(jobs, "--jobs")
     rules = searching.read_search(experiment)
-    responses = searching.compute(rules, path, _indented, jobs=jobs, progress=True)
-    for written in searching.publish(rules, responses):
+    found = searching.compute(rules, path, _indented, jobs=jobs, progress=True)
+    for written in searching.publish(rules, found):
         click.echo(written)
-    printed = searching.visible(experiment, rules)
-    best = searching.ranking(rules, printed, responses, "second").head(10)
-    click.echo(best.to_string(index=False))
+    printed, found = searching.visible(experiment, rules), searching.published_outcomes(rules)
+    click.echo(searching.ranking(rules, printed, found).head(10).to_string(index=False))

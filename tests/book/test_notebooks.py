@@ -150,6 +150,7 @@ def test_relative_tolerance_scales_with_the_stored_number():
         {"rel": 0.5, "reason": "x"},
     ],
 )
+@pytest.mark.hardening("mistake", mends="An infinite tolerance passed for a comparison.")
 def test_malformed_tolerance_is_refused(bad):
     with pytest.raises(ValueError, match="tolerance needs"):
         Tolerance.from_metadata({"ddr": {"tolerance": bad}})
@@ -233,6 +234,7 @@ CELLS = {
 }
 
 
+@pytest.mark.hardening("damage")
 def test_nbval_catches_what_it_should(pytester, root, make_notebook):
     """One notebook, one cell per case: starting a kernel for each would take a minute."""
     folder = pytester.path / "notebooks"

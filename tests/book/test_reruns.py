@@ -55,6 +55,9 @@ def article(page):
 
 
 @pytest.mark.slow
+@pytest.mark.hardening(
+    "hostile text", mends="An interrupted build left later ones without half of the search index."
+)
 def test_the_book_with_reruns(book, root, chromium):
     """One test, so that no second worker builds the book again."""
     every_rerun_has_its_page_and_the_search_index_is_complete(book)
@@ -118,7 +121,7 @@ def a_killed_build_leaves_the_site_whole(book):
         )
         time.sleep(seconds)
         process.send_signal(sent)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
         assert process.returncode != 0
     assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before
 
@@ -146,6 +149,7 @@ def builds(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("exchanges", [True, False])
+@pytest.mark.hardening("kill")
 def test_a_complete_build_replaces_the_old_one(tmp_path, builds, monkeypatch, exchanges):
     if not exchanges:
         monkeypatch.setattr(build, "_exchange", lambda *_: False)
@@ -157,6 +161,7 @@ def test_a_complete_build_replaces_the_old_one(tmp_path, builds, monkeypatch, ex
     assert sorted(p.name for p in site.parent.iterdir()) == ["html", "locks"]
 
 
+@pytest.mark.hardening("kill")
 def test_a_failed_build_replaces_nothing(tmp_path, builds):
     builds("old")
     site = build.build_site(tmp_path)

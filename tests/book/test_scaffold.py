@@ -1,5 +1,6 @@
 """What the frame promises: examples run, names exist, fragments are written, versions agree."""
 
+import json
 import re
 from importlib import import_module
 
@@ -141,3 +142,15 @@ def test_vendored_mathjax_is_complete(root):
     assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
     fonts = list((folder / "output" / "chtml" / "fonts" / "woff-v2").glob("*.woff"))
     assert len(fonts) == 23
+
+
+def test_the_record_of_reliability_is_that_of_these_tests(root):
+    """Fails when a test of hardening came or went and `make reliability` was not run after it."""
+    recorded = json.loads((root / "book" / "reliability.json").read_text(encoding="utf-8"))
+    marked = set()
+    for path in (root / "tests").glob("*/test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        names = re.findall(r"@pytest\.mark\.hardening\((?:.|\n(?!def))*\ndef (\w+)", text)
+        marked |= {f"{path.relative_to(root)}::{name}" for name in names}
+    assert set(recorded) == marked
+    assert all(entry["tried"] == entry["held"] > 0 for entry in recorded.values())

@@ -50,6 +50,7 @@ def test_verify_passes_on_the_bundled_files(capsys):
     assert err == ""
 
 
+@pytest.mark.hardening("damage")
 def test_verify_names_the_bad_files_and_how_to_restore_them(small_copy, capsys):
     assert cli.main(["data", "verify", "--folder", str(small_copy)]) == 1
     out, err = capsys.readouterr()
@@ -61,6 +62,7 @@ def test_verify_names_the_bad_files_and_how_to_restore_them(small_copy, capsys):
     assert "ddr-book data rebuild --restore" in err
 
 
+@pytest.mark.hardening("damage")
 def test_list_of_a_damaged_folder_is_one_sentence_without_traceback(small_copy, capsys):
     assert cli.main(["data", "list", "--folder", str(small_copy)]) == 2
     err = capsys.readouterr().err
@@ -80,6 +82,7 @@ def test_list_of_a_damaged_folder_is_one_sentence_without_traceback(small_copy, 
         (["run", "02_synthetic"], "Missing option '--name'"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_wrong_arguments_are_refused_in_one_line(arguments, said, capsys):
     assert cli.main(arguments) == 2
     err = capsys.readouterr().err
@@ -154,6 +157,7 @@ def test_rebuild_tells_other_bytes_from_other_values(monkeypatch, tmp_path, smal
     assert row.verdict == "different"
 
 
+@pytest.mark.hardening("damage")
 def test_rebuild_refuses_an_archive_that_was_changed(monkeypatch, tmp_path, capsys):
     _fake_registry(monkeypatch, tmp_path, "Diabete")
     [pin] = rebuild.manifest()["archives"].values()
@@ -293,6 +297,7 @@ def source_archive(folder, marker):
     return archive
 
 
+@pytest.mark.hardening("damage", mends="Code of a download could run before its hash was known.")
 def test_nothing_of_a_download_runs_before_its_hash_is_known(monkeypatch, tmp_path):
     registry, marker = tmp_path / "registry", tmp_path / "was run"
     registry.mkdir()
@@ -348,7 +353,7 @@ def test_rebuild_prints_the_comparison(monkeypatch, tmp_path, capsys):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def pages(tmp_path_factory, published):
     """The folder that one call of ``pages`` wrote, its exit code and what it printed."""
     folder = tmp_path_factory.mktemp("book") / "made"
     with (
@@ -357,6 +362,7 @@ def pages(tmp_path_factory):
     ):
         # The other pages need results and have tests of their own.
         patch.setattr("companion.pages.PAGES", ("companion.pages.data",))
+        patch.setattr("companion.pages.gather", lambda: published)
         code = cli.main(["pages", "--out", str(folder)])
     return folder, code, printed.getvalue().splitlines()
 

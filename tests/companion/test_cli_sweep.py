@@ -1,18 +1,21 @@
 """The commands about runs: what is taken up again, removed, refused, verified and published."""
 
+import hashlib
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing, suppress
 
 import companion.runs.sweep
 import pytest
 from companion.cli import main
 from companion.runs import multiverse, results
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.published import published_results
+from companion.runs.published import FOLDER, published_results
 from companion.runs.reproduce import compute, store_of
 from companion.runs.store import protocols_in
 from companion.runs.sweep import SweepError, SweepInterrupted
@@ -86,6 +89,7 @@ def test_fresh_replaces_runs_of_other_parameters(path, small, capsys):
 
 
 @pytest.mark.parametrize("fresh", [[], ["--fresh"]])
+@pytest.mark.hardening("damage")
 def test_a_damaged_store_is_kept_and_named(path, small, caplog, fresh):
     path.parent.mkdir()
     path.write_bytes(b"not a database" * 99)
@@ -106,6 +110,7 @@ def test_a_damaged_store_is_kept_and_named(path, small, caplog, fresh):
         (["--scheduler", "tcp://127.0.0.1:9"], 1, "scheduler 'tcp://127.0.0.1:9' cannot be used"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_a_mistake_is_one_sentence_and_removes_nothing(
     path, monkeypatch, capsys, arguments, code, said
 ):
@@ -121,6 +126,7 @@ def test_a_mistake_is_one_sentence_and_removes_nothing(
 
 
 @pytest.mark.parametrize("name", ["reproduce", "multiverse"])
+@pytest.mark.hardening("mistake")
 def test_a_folder_is_no_store(tmp_path, capsys, name):
     assert command(tmp_path, name=name) == 2
     assert capsys.readouterr().err == (
@@ -143,29 +149,49 @@ def test_who_goes_on_is_told_to_leave_out_fresh(path, small, monkeypatch, capsys
     assert capsys.readouterr().err == f"ddr-book: {raised}\n"
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_command_with_a_sentence_and_it_resumes(path, sent):
-    words = ["reproduce", "synthetic", "--jobs", "1", "--store", str(path)]
+def stored(path):
+    """The runs that a store holds, of whatever experiment and protocol."""
+    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(path)) as connection:
+        found = connection.execute('select distinct protocol, "case", seed from runs')
+        return set(found.fetchall())
+    return set()
+
+
+def digests(folder):
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("words", [("reproduce", "synthetic"), ("search", "cross")])
+@pytest.mark.hardening("kill")
+def test_a_signal_loses_no_run_and_touches_nothing_published(path, words, sent):
+    before = digests(FOLDER)
+    path.parent.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "companion.cli", *words],
-        stdout=subprocess.PIPE,
+        [sys.executable, "-m", "companion.cli", *words, "--jobs", "1", "--store", str(path)],
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        # a shell starts what runs in its background deaf to Ctrl-C
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    deadline = time.monotonic() + 60
-    while not (done := store_of(load_protocol("synthetic"), path).done()):
+    deadline = time.monotonic() + 240
+    while not (done := stored(path)):
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.kill(process.pid, sent)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
+    assert done <= stored(path)
+    assert digests(FOLDER) == before
+    if sent == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+        return
     assert process.returncode == 130
     assert err.splitlines()[-1] == (
         "ddr-book: interrupted; what is done is stored: "
         "run the same command again to compute the rest"
     )
-    assert done <= store_of(load_protocol("synthetic"), path).done()
 
 
 def test_multiverse_prints_gains_beside_the_published(path, small, capsys):

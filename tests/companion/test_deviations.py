@@ -49,8 +49,7 @@ def test_known_effect_is_found(printed_runs):
 def test_baseline_uses_the_same_runs_as_the_universe(printed_runs):
     other = changed_runs(printed_runs, "cross", "small-c", "uLSIF", 0.02, seeds=10)
     other = other[other["case"].str.endswith("0 vs 1")]
-    base = printed_runs.assign(protocol="clipped")  # what the universes of this table change
-    found = universe_effect(pd.concat([base, other]), "cross", "small-c")
+    found = universe_effect(pd.concat([printed_runs, other]), "cross", "small-c")
     assert (found["cases"], found["runs"]) == (2, 20)
     assert found["gain_changed"] - found["gain_baseline"] == pytest.approx(-2)
 
@@ -123,12 +122,10 @@ def test_a_universe_that_is_not_computed_cannot_be_an_effect(tmp_path):
 
 def test_readings_of_the_moments():
     found = soft_moment_errors(draws=3)
-    # Over all training rows the estimate is that of p_test(x|y) / p_train(x), another function.
-    assert found["pooled"] > 2 * found["own"]
     assert 0.01 < found["change"] < 0.2
-    (sentence,) = dev.pooled_second_moment(None)
-    assert sentence.endswith("(mean of 20 draws)")
-    assert "posteriors of their centres" in dev.weighted_centers(None)[0]
+    (sentence,) = dev.weighted_centers(None)
+    assert "posteriors of their centres" in sentence
+    assert "(mean of 20 draws)" in sentence
 
 
 def test_center_weights_vanish_without_a_regulariser():

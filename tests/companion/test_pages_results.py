@@ -2,21 +2,24 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from companion.cli import cli
 from companion.evidence import printed as paper
 from companion.evidence.universes import (
+    curve_inference,
     gain_changes,
+    joint_gains,
     universe_gains,
+    universe_name,
     universes_reading,
 )
-from companion.figures.gains import universe_forest
+from companion.figures.gains import specification_curve, universe_forest
 from companion.pages import claims, coverage, gather, landing, multiverse, protocols, scoreboard
 from companion.paths import EXPERIMENTS, PROTOCOLS
-from companion.runs.multiverse import universes
+from companion.runs.multiverse import specifications, universes
 from companion.runs.protocols import load_protocol
-from companion.runs.results import published_results
 from paper_runs import runs_like_the_paper, swapped
 
 PAGES = (landing, scoreboard, protocols, multiverse, claims)
@@ -39,11 +42,6 @@ def printed_runs():
 @pytest.fixture(scope="module")
 def printed(printed_runs):
     return gather(printed_runs, live=False)
-
-
-@pytest.fixture(scope="module")
-def published():
-    return gather(published_results(), live=False)
 
 
 def made_up_universes(shifts, runs=10):
@@ -231,7 +229,7 @@ def test_the_multiverse_is_read_from_its_runs():
     assert f"positive in 2 of 3 universes, from −0.90 points ({width}) to +2.10" in text
     assert "1 of the 2 changes keep its sign" in text
     assert f"The largest change is that of {width}: −3.00 points." in text
-    assert f"Changes whose interval excludes zero: {width} (−3.00)." in text
+    assert f"excludes zero: {width} (−3.00); after Holm's correction 1." in text
 
 
 def test_a_universe_without_its_baseline_says_so():
@@ -250,6 +248,58 @@ def test_unfinished_universes_are_counted():
     assert f"Complete in 0 of {total} universes; for the rest, run" in text
     every = made_up_universes(dict.fromkeys(universes("synthetic"), 1.0))
     assert "ddr-book multiverse" not in section(every)
+
+
+def joint_runs(gain):
+    """Two runs of every joint specification; the gain may depend on its number and on the case."""
+    rows = [
+        ("synthetic", name, case, method, seed, 0.9 + more)
+        for number, name in enumerate(specifications("synthetic"))
+        for place, case in enumerate(load_protocol("synthetic")["cases"])
+        for seed in range(2)
+        for method, more in (("uLSIF", 0.0), ("DDR-uLSIF", gain(number, place) / 100))
+    ]
+    columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_specifications_are_drawn_once_and_differ():
+    for experiment in ("synthetic", "biased"):
+        found = specifications(experiment)
+        assert len(found) >= 64
+        assert found == specifications(experiment)
+        assert len({tuple(p["about"]) for p in found.values()}) == len(found)
+        counts = pd.Series([name for p in found.values() for name in p["about"]]).value_counts()
+        assert counts.min() >= 8  # every level takes part
+    assert specifications("cross") == {}
+
+
+def test_a_specification_curve_tells_a_gain_from_none():
+    clear = joint_gains(joint_runs(lambda number, place: 1 + 0.1 * place), "synthetic")
+    assert clear.shape == (64, 6)
+    found = curve_inference(clear)
+    assert found.at["median gain", "found"] == pytest.approx(1.25)
+    assert found.at["share significant", "found"] == 1
+    # of the 64 ways to turn signs only the one that turns nothing is as extreme
+    assert found["p"].tolist() == pytest.approx([1 / 64] * 3)
+    none = joint_gains(joint_runs(lambda number, place: (-1) ** place), "synthetic")
+    assert (curve_inference(none)["p"] > 0.4).all()
+    text = multiverse.joint_text("synthetic", clear)
+    assert "64 of 64 specifications" in text
+    assert "the median is +1.25 (p = 0.016)" in text
+    worse = joint_gains(joint_runs(lambda number, place: -1 - 0.1 * place), "synthetic")
+    assert "positive in 0 of them" in multiverse.joint_text("synthetic", worse)
+
+
+def test_the_curve_is_drawn_in_order_above_its_choices():
+    gains = joint_gains(joint_runs(lambda number, place: (number + place) / 10), "synthetic")
+    chosen = {name: p["about"] for name, p in specifications("synthetic").items()}
+    top, below = specification_curve(gains, chosen).axes
+    heights = np.concatenate([c.lines[0].get_ydata() for c in top.containers])
+    assert len(heights) == 64
+    names = {text.get_text() for text in below.get_yticklabels()}
+    assert universe_name("hard-prior") in names
+    assert len(below.lines[0].get_xdata()) == sum(map(len, chosen.values()))
 
 
 def test_the_forest_is_sorted_by_gain_and_marks_the_baseline():

@@ -68,6 +68,7 @@ def test_long_cells_of_the_card_go_on_below():
         ("n = 3  # x\nn = 4  # y", "n is declared twice"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_malformed_declaration_is_refused(line, sentence):
     with pytest.raises(ValueError, match=r"^parameters") as caught:
         parse_parameters(line)
@@ -128,6 +129,9 @@ def test_strings_are_read_as_the_declared_type():
         ({"verbose": "yes"}, TypeError, "verbose must be a bool, got 'yes'"),
     ],
 )
+@pytest.mark.hardening(
+    "mistake", mends="A sample size of a million millions failed after 160 seconds, not at once."
+)
 def test_wrong_value_is_refused(given, error, sentence):
     with pytest.raises(error) as caught:
         check_values(parse_parameters(CELL), given)
@@ -159,6 +163,9 @@ def test_text_of_papermill_gets_its_type():
     assert type(scope["strength"]) is float
 
 
+@pytest.mark.hardening(
+    "mistake", mends="Cases named twice crashed a notebook or were counted twice."
+)
 def test_cases_that_a_notebook_cannot_serve_are_refused():
     parameters = read_parameters(find_notebook("03_biased_sampling"))
     with pytest.raises(ValueError, match="cases must not have 'Ionosphere' twice"):
@@ -167,6 +174,7 @@ def test_cases_that_a_notebook_cannot_serve_are_refused():
         check_values(parameters, {"cases": "Diabete", "gap_cases": "Ionosphere"})
 
 
+@pytest.mark.hardening("mistake")
 def test_misspelt_name_of_papermill_is_noticed():
     scope = _defaults("03_biased_sampling") | {"In": ["", "# Parameters\nn_run = 5\n"]}
     with pytest.raises(ValueError, match=r"unknown parameter 'n_run'.*did you mean 'n_runs'"):

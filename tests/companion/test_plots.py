@@ -13,7 +13,6 @@ from companion.notebook_kit.display import slider
 from matplotlib.collections import PathCollection
 from matplotlib.contour import ContourSet
 from PIL import Image
-from scipy import stats
 from sklearn.naive_bayes import GaussianNB
 
 from ddr.mixture import FourClusters
@@ -79,18 +78,6 @@ def test_iteration_frame_circles_the_current_iteration(sample):
     assert (circle.get_xdata()[0], circle.get_ydata()[0]) == (1, 0.4)
 
 
-def test_iteration_curves_mark_the_kept_iteration_and_the_true_ratios():
-    history = [
-        {"mutual_information": m, "effective_sample_size": 9.0, "prior_ratio": np.array([1.1, 0.9])}
-        for m in (0.1, 0.3, 0.2)
-    ]
-    figure = plots.iteration_curves(history, np.array([1.2, 0.8]), kept=1)
-    assert list(figure.axes[0].lines[0].get_ydata()) == [0.1, 0.3, 0.2]
-    assert all(axis.lines[-1].get_xdata()[0] == 1 for axis in figure.axes)
-    levels = {line.get_ydata()[0] for line in figure.axes[2].lines}
-    assert {1.2, 0.8} <= levels
-
-
 def test_convergence_shows_medians_and_survives_a_wild_draw():
     errors = np.array([[0.4, 1e4, 0.6], [0.1, 0.2, 0.3]])
     axis = plots.convergence([10, 100], {"one": errors}, [("limit", 0.36)]).axes[0]
@@ -109,74 +96,47 @@ def test_intervals_are_drawn_around_their_estimates():
 
 
 def test_boundary_information_marks_the_largest_value():
-    curve = {
-        "information": np.array([0.1, 0.6, 0.2]),
-        "accuracy": np.ones(3),
-        "density": np.ones(3),
-    }
-    axis = plots.boundary_information(np.array([1.0, 2.0, 3.0]), {"one": curve}).axes[0]
+    curve = np.array([0.1, 0.6, 0.2]), np.ones(3)
+    positions, along = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 1.1, 3.0]])
+    axis = plots.boundary_information(positions, {"one": curve}, along).axes[0]
     assert axis.lines[-1].get_xdata()[0] == 2.0
 
 
-def test_truth_and_estimate_share_their_colours():
-    def tall(X):
-        return np.full(len(X), 4.0) + X[:, 0] / 10
-
-    def low(X):
-        return np.full(len(X), 1.0) + X[:, 0] / 10
-
-    figure = plots.ratio_surfaces({"one": (tall, low, np.zeros((1, 2)))}, step=0.5)
-    first, second = (
-        next(c for c in axis.collections if isinstance(c, ContourSet)) for axis in figure.axes[:2]
-    )
-    np.testing.assert_array_equal(first.levels, second.levels)
+def test_both_populations_are_drawn_in_the_colours_of_their_classes():
+    figure = plots.class_shift(MIXTURE, n=60, seed=1)
+    for axis, domain in zip(figure.axes, ("train", "test"), strict=True):
+        X, y = MIXTURE.sample(60, domain, random_state=1)
+        drawn = [c.get_offsets() for c in scatters(axis) if len(c.get_offsets())]
+        for points, label in zip(drawn, (1, 2), strict=True):
+            np.testing.assert_allclose(points, X[y == label])
 
 
-def test_shift_overview_names_its_panels():
-    titles = [axis.get_title() for axis in plots.shift_overview(MIXTURE).axes[:3]]
-    assert titles == ["training density", "test density", "change of P(class 1 | x)"]
+def test_map_of_weights_is_blank_where_a_class_has_no_points():
+    figure = plots.weight_difference(MIXTURE, least=1e-2)
+    titles = [axis.get_title() for axis in figure.axes[:2]]
+    assert titles == ["a training point of class 1", "a training point of class 2"]
+    for axis, centre in zip(figure.axes, ((1.0, 5.0), (4.0, 1.0)), strict=False):
+        filled = next(c for c in axis.collections if isinstance(c, ContourSet) and c.filled)
+        assert any(path.contains_point(centre) for path in filled.get_paths())
+        assert not any(path.contains_point((1.0, -2.4)) for path in filled.get_paths())
 
 
-def comparison(mean=0.95):
-    rows = [
-        {
-            "method": method,
-            "case": case,
-            "paper_mean": 0.96,
-            "paper_sd": 0.01,
-            "mean": m,
-            "sd": 0.02,
-            "n": 4,
-        }
-        for method, case, m in (
-            ("uLSIF", "100", mean),
-            ("uLSIF", "200", mean),
-            ("DDR", "100", mean),
-            ("DDR", "200", np.nan),
-        )
-    ]
-    return pd.DataFrame(rows)
+def test_accuracies_stand_beside_the_printed_ones_under_each_setting():
+    means = pd.DataFrame({"uLSIF": [95.0, 96.0]}, index=["100", "200"])
+    figure = plots.accuracy_by_settings({"matched": means, "tuned": means + 1}, means - 2)
+    for axis, more in zip(figure.axes, (0, 1), strict=True):
+        ours, paper = (list(line.get_ydata()) for line in axis.lines)
+        assert ours == [95.0 + more, 96.0 + more]
+        assert paper == [93.0, 94.0]
 
 
-def test_accuracy_panels_leave_out_what_was_not_run():
-    figure = plots.accuracy_by_size(comparison())
-    counts = [len(axis.containers[1].lines[0].get_xdata()) for axis in figure.axes]
-    assert counts == [2, 1]
-    bars = figure.axes[0].containers[1].lines[2][0].get_segments()
-    np.testing.assert_allclose(np.ptp(bars[0][:, 1]), 2 * 1.96 * 0.02 / np.sqrt(4))
-
-
-def test_accuracy_figure_says_when_there_is_nothing_to_compare():
-    figure = plots.accuracy_by_size(comparison(np.nan))
-    assert figure.axes[0].texts[0].get_text() == "no case that the paper prints was run"
-
-
-def test_gains_show_students_interval():
-    runs = np.array([0.5, 1.5, 0.0, 1.0])
-    axis = plots.gains({"over uLSIF": {"100": runs}}).axes[0]
-    low, high = axis.containers[0].lines[2][0].get_segments()[0][:, 1]
-    expected = stats.t.interval(0.95, 3, runs.mean(), stats.sem(runs))
-    np.testing.assert_allclose((low, high), expected)
+def test_width_curves_show_means_of_runs_in_percent():
+    found = np.array([[0.90, 0.92], [0.95, 0.97]])
+    curves = {"uLSIF": found, "DDR-uLSIF": found + 0.01}
+    axis = plots.width_curves([1.0, 2.0], {"any": curves}, best=0.978).axes[0]
+    best, plain, _ = axis.lines
+    assert best.get_ydata()[0] == pytest.approx(97.8)
+    np.testing.assert_allclose(plain.get_xydata(), [[1, 91], [2, 96]])
 
 
 def test_pictures_repeat_byte_for_byte_and_name_no_version(sample):

@@ -5,11 +5,16 @@ import pandas as pd
 import pytest
 import yaml
 from companion.evidence import protocol_search as searching
-from companion.paths import BOOK, cross_task
-from companion.runs.responses import CrossResponses
+from companion.paths import BOOK, EXPERIMENTS, cross_task
+from companion.runs.protocols import changed, load_protocol
+from companion.runs.responses import PENALTIES, BiasedTables, CrossResponses, _LeastSquares
 from sklearn.svm import SVC
 
+from ddr.datasets import scale_to_unit_box
+from ddr.iwlspc import IWLSPCCV
+from ddr.kernels import gaussian_kernel
 from ddr.shifts import cross_dataset
+from ddr.validation import stratified_folds
 
 CASES = [f"case {i}" for i in range(8)]
 
@@ -26,7 +31,7 @@ def search():
             "resize": {"sharp": {"clip": False}, "soft": {"clip": True}},
             "scaling": {"one": {"scaling": "global"}, "each": {"scaling": "draw"}},
         },
-        "grids": {"all": [0.1, 1.0, 10.0], "0.1 and 10": [0.1, 10.0], "1": [1.0]},
+        "selections": {"C": {"all": [0.1, 1.0, 10.0], "0.1 and 10": [0.1, 10.0], "1": [1.0]}},
     }
 
 
@@ -55,6 +60,11 @@ def protocols_of(found):
     return list(found.groupby(searching.KEYS).groups)
 
 
+def test_a_search_of_no_table_is_refused():
+    with pytest.raises(ValueError, match="experiment must be one of synthetic, biased, cross, got"):
+        searching.read_search("toy")
+
+
 def test_a_selection_takes_the_least_risk(responses):
     chosen = searching.selected(responses, [0.1, 10.0])
     offered = responses[responses["candidate"] != 1.0]
@@ -71,15 +81,19 @@ def test_a_planted_protocol_is_found(search, responses):
     found = searching.outcomes(search, responses, "second")
     assert len(protocols_of(found)) == 12
     for protocol in protocols_of(found):
-        best = searching.ranking(search, as_print(found, protocol), responses, "second").iloc[0]
+        best = searching.ranking(search, as_print(found, protocol), found).iloc[0]
         assert tuple(best[searching.KEYS]) == protocol
         assert best["score"] == 0
 
 
 def test_the_calibration_finds_what_differs_and_not_what_does_not(search, responses):
-    assert searching.calibration(search, responses, "second")["variant"] == 1
-    alike = responses.assign(accuracy=0.7)
-    assert searching.calibration(search, alike, "second")["variant"] < 0.5
+    share = searching.calibration(search, searching.outcomes(search, responses, "second"))
+    assert share["resize"] > 0.85
+    assert share["scaling"] > 0.85
+    alike = searching.outcomes(search, responses.assign(accuracy=0.7), "second")
+    share = searching.calibration(search, alike)
+    assert share["resize"] < 0.7
+    assert share["protocol"] < 0.3
 
 
 def test_the_score_counts_spreads_as_well_as_means(search, responses):
@@ -93,11 +107,12 @@ def test_the_score_counts_spreads_as_well_as_means(search, responses):
         assert searching.score(of_it, moved, search["choice"]).item() == pytest.approx(0.03)
 
 
-def test_no_score_sees_the_columns_that_test_the_method(tmp_path):
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_no_score_sees_the_columns_that_test_the_method(experiment, tmp_path):
     """With the uLSIF and DDR columns taken out of the ledger nothing changes for the search."""
-    search = searching.read_search("cross")
-    seen = searching.visible("cross", search)
-    assert set(seen["method"]) == {"Unweighted"}
+    search = searching.read_search(experiment)
+    seen = searching.visible(experiment, search)
+    assert {name[:6] for name in seen["column"]} <= {"Unweig", "Oracle"}
     ledger = yaml.safe_load((BOOK / "paper_values.yml").read_text(encoding="utf-8"))
     for table in ledger["tables"].values():
         kept = [i for i, name in enumerate(table["columns"]) if "uLSIF" not in name]
@@ -106,7 +121,10 @@ def test_no_score_sees_the_columns_that_test_the_method(tmp_path):
     path = tmp_path / "ledger.yml"
     text = yaml.safe_dump(ledger, allow_unicode=True, sort_keys=False)
     path.write_text(text, encoding="utf-8")
-    pd.testing.assert_frame_equal(seen, searching.visible("cross", search, path))
+    without = searching.visible(experiment, search, path)
+    found = searching.published_outcomes(search)
+    tables = [searching.ranking(search, printed, found) for printed in (seen, without)]
+    pd.testing.assert_frame_equal(*tables)
 
 
 def test_validation_takes_no_part_in_the_choice(search, responses):
@@ -114,8 +132,9 @@ def test_validation_takes_no_part_in_the_choice(search, responses):
     printed = as_print(found, protocols_of(found)[0])
     hidden = printed["case"].isin(search["validation"])
     spoilt = printed.assign(mean=np.where(hidden, 0.0, printed["mean"]))
-    tables = [searching.ranking(search, p, responses, "second") for p in (printed, spoilt)]
-    pd.testing.assert_frame_equal(*tables)
+    tables = [searching.ranking(search, p, found) for p in (printed, spoilt)]
+    assert (tables[0]["validation"] != tables[1]["validation"]).all()
+    pd.testing.assert_frame_equal(*(t.drop(columns="validation") for t in tables))
 
 
 def test_an_exact_replication_scores_what_chance_allows():
@@ -162,7 +181,7 @@ def test_a_search_is_taken_up_again(tmp_path, monkeypatch):
 
 def test_a_published_response_is_computed_again():
     search = searching.read_search("cross")
-    responses = searching.published_responses("cross")
+    responses = searching.published("cross")
     variant, case = responses["variant"].iloc[0], "USPS to MNIST 0 vs 1"
     stored = responses.query("stage == 'screen' and variant == @variant and case == @case")
     again = CrossResponses(searching.variants(search)[variant], search)(case, 0)
@@ -171,12 +190,121 @@ def test_a_published_response_is_computed_again():
 
 
 def test_the_matched_protocol_is_the_one_that_the_search_found():
-    from companion.runs.protocols import load_protocol
-
     search = searching.read_search("cross")
     printed = searching.visible("cross", search)
-    table = searching.ranking(search, printed, searching.published_responses("cross"), "second")
-    best, matched = table.iloc[0], load_protocol("cross")
+    best = searching.ranking(search, printed, searching.published_outcomes(search)).iloc[0]
+    matched = load_protocol("cross")
     options = searching.variants(search)[best["variant"]]
     assert matched["problem"] | options == matched["problem"]
-    assert matched["learner"]["Cs"] == search["grids"][best["grid"]]
+    assert matched["learner"]["Cs"] == searching.grids(search)[best["grid"]]["values of C"]
+
+
+# Biased sampling: response tables
+
+
+@pytest.fixture
+def biased():
+    """The rules of the biased search, with two directions only."""
+    return searching.read_search("biased") | {"omegas": 2}
+
+
+def rule_of(search, **levels):
+    """The first level of every selection, some of them changed."""
+    chosen = {choice: next(iter(options)) for choice, options in search["selections"].items()}
+    chosen |= levels
+    return {choice: search["selections"][choice][level] for choice, level in chosen.items()}
+
+
+def test_a_table_is_what_the_learner_gives(biased):
+    """Against the package's learner on the same rows, widths and penalties."""
+    from companion.runs.experiments import load_case
+
+    rng = np.random.default_rng(0)
+    table = load_case("BreastCancer")
+    X, y = scale_to_unit_box(table.X), np.unique(table.y, return_inverse=True)[1]
+    rows, test = np.split(rng.permutation(len(y)), [250])
+    weight = rng.uniform(0.5, 2.0, len(rows))
+    centers, folds = X[test[:60]], stratified_folds(y[rows], 5, 0)
+    fit = _LeastSquares(gaussian_kernel(X[rows], centers, 1.5), y[rows], weight)
+    found = fit.responses(gaussian_kernel(X[test], centers, 1.5), y[test], folds)
+    for loss, column in (("zero_one", 1), ("squared", 4)):
+        model = IWLSPCCV(sigmas=[1.5], lams=PENALTIES[6:], centers=centers, cv=folds, loss=loss)
+        model.fit(X[rows], y[rows], weight)
+        assert found[6:, column] == pytest.approx(model.cv_scores_[0], abs=1e-8)
+        chosen = list(PENALTIES).index(model.best_lam_)
+        assert found[chosen, 0] == pytest.approx(model.score(X[test], y[test]), abs=1e-12)
+
+
+def test_a_table_is_stored_and_taken_up_again(biased, tmp_path, monkeypatch):
+    tables = BiasedTables({"strength": 4.0, "max_rows": 60}, biased)
+    first = tables.stored("Ionosphere", 0, tmp_path)
+    assert first.shape == (2, 2, 2, 12, len(PENALTIES), 5)
+    assert np.isfinite(first).all()
+    monkeypatch.setattr(BiasedTables, "__call__", None)  # nothing may be computed
+    assert (tables.stored("Ionosphere", 0, tmp_path) == first).all()
+
+
+def test_selections_take_what_their_words_say(biased):
+    """A made-up table in which each quantity tells its own tale."""
+    tables = np.zeros((1, 2, 2, 2, 12, len(PENALTIES), 5))
+    lam = {value: list(PENALTIES.round(12)).index(value) for value in (0.1, 1.0, 10.0)}
+    risk = tables[..., 1]
+    risk[:] = 1
+    risk[..., 3, lam[0.1]] = risk[..., 3, lam[10.0]] = 0.2  # equal risks at the median width
+    tables[..., 4] = 1
+    tables[..., 3, lam[1.0], 4] = 0  # the squared loss prefers the penalty between
+    for place, value in enumerate((0.1, 1.0, 10.0)):
+        tables[..., 3, lam[value], 0] = 0.5 + 0.1 * place
+    tables[0, 1, 0, 1, ..., 0] -= 0.3  # ideal weights harm most in the second direction
+    tables[:, :, 1, ..., 0] += 0.01  # the set drawn again
+
+    def taken(**levels):
+        rule = rule_of(biased, **levels)
+        return searching.chosen_accuracies(biased, "Diabete", {}, tables, rule)[0].round(4).tolist()
+
+    assert taken() == [0.71, 0.71]
+    assert taken(**{"of equal risks": "the least smooth"}) == [0.51, 0.51]
+    assert taken(loss="squared") == [0.61, 0.61]
+    assert taken(**{"training set after the choice": "the one that chose"}) == [0.7, 0.7]
+    levels = {
+        "training set after the choice": "the one that chose",
+        "gap of a direction": "absolute",
+    }
+    assert taken(**levels) == [0.7, 0.4]
+    assert taken(**{"where no class is likely": "first class"}) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("experiment", ["synthetic", "biased"])
+def test_a_protocol_planted_in_the_published_search_is_found(experiment):
+    search = searching.read_search(experiment)
+    found = searching.published_outcomes(search)
+    protocols = found.groupby(searching.KEYS, sort=False).ngroup()
+    for place in (0, protocols.max() // 2, protocols.max()):
+        planted = found[protocols == place]
+        best = searching.ranking(search, planted, found).iloc[0]
+        assert best["score"] == 0
+        assert planted["variant"].iloc[0] in best["variant"]
+
+
+@pytest.mark.parametrize("experiment", ["synthetic", "biased"])
+def test_the_matched_protocol_gives_way_only_to_one_that_is_nearer_on_both_halves(experiment):
+    from companion.pages import search as page
+
+    search = searching.read_search(experiment)
+    found, printed = searching.published_outcomes(search), searching.visible(experiment, search)
+    table = searching.ranking(search, printed, found)
+    assert len(page.matched_before(search, table)) == 1
+    text = page.best_text(search, table, page.chances(search, printed, found))
+    old = page.matched_before(search, table)
+    assert ("which gives way" in text) == page.nearer(table, old)
+    doctored = table.assign(validation=[9.0, *table["validation"][1:]])
+    text = page.best_text(search, doctored, page.chances(search, printed, found))
+    assert "**none of these**" in text
+    assert "which stays" in text
+
+
+def test_what_was_taken_from_the_synthetic_search_is_the_matched_protocol():
+    search, matched = searching.read_search("synthetic"), load_protocol("synthetic")
+    taken = changed(matched, **searching.variants(search)[search["taken"]])
+    assert taken["problem"] == matched["problem"]
+    assert taken["learner"] == matched["learner"] | {"unbiased": False}

@@ -5,13 +5,11 @@ import pandas as pd
 import pytest
 from companion.evidence.gains import paired
 from companion.evidence.readings import (
-    choice_reading,
     direction_reading,
     gap_reading,
     half_reading,
     mildest_case,
     posterior_spread,
-    protocol_reading,
     worded_counts,
 )
 from companion.evidence.verdicts import compare
@@ -39,22 +37,6 @@ def tidy(means, experiment="biased", protocol="matched", **columns):
     return table.assign(experiment=experiment, protocol=protocol, **columns)
 
 
-@pytest.mark.parametrize(
-    ("means", "verdict"),
-    [
-        ((0.7, 0.72, 0.75), "uLSIF .* +2.00 points and DDR-uLSIF by +5.00: both kinds .* gain"),
-        ((0.7, 0.69, 0.68), "−1.00 points and DDR-uLSIF by −2.00: both kinds .* lose accuracy"),
-        ((0.7, 0.69, 0.72), "one kind of weights gains on average, the other does not"),
-        ((0.7, 0.70, 0.70), "one kind of weights gains on average, the other does not"),
-    ],
-)
-def test_protocols_are_read_by_their_means(means, verdict):
-    matched, tuned = protocol_reading("biased", tidy({"Diabete": means}))
-    for part in verdict.split(" .* "):
-        assert part in matched
-    assert tuned == "Tuned settings: not computed yet."
-
-
 def test_counts_are_those_of_the_t_tests():
     better, worse = (0.7, 0.7, 0.8), (0.7, 0.7, 0.6)
     runs = tidy({"Diabete": better, "Ionosphere": worse, "Australian": worse})
@@ -67,12 +49,11 @@ def test_counts_are_those_of_the_t_tests():
 
 
 def test_mildest_weights_are_those_of_the_largest_sample_size():
-    runs = tidy({"Diabete": (0.7, 0.7, 0.8), "Ionosphere": (0.7, 0.7, 0.6)}, n_iter=4.0)
-    runs = runs.assign(mutual_information=0.01, prior_ratio=0.9)
+    runs = tidy({"Diabete": (0.7, 0.7, 0.8), "Ionosphere": (0.7, 0.7, 0.6)}, prior_ratio=0.9)
     runs["ess"] = np.where(runs["case"] == "Ionosphere", 0.99, 0.5)
     case, text = mildest_case(runs, ["Diabete", "Ionosphere"])
     assert case == "Ionosphere"
-    for part in ("99.0 %", "−10.00 points", "0.0100 nats", "number 4.0", "one by 10.0 %"):
+    for part in ("99.0 %", "−10.00 points", "one by 10.0 %"):
         assert part in text
 
 
@@ -81,11 +62,6 @@ def test_gap_that_turns_round_is_gone_and_a_growing_one_is_not():
     assert "100 % of the gap is gone" in gap_reading(gaps)
     assert "gone" not in gap_reading(gaps.assign(again=9.0))
     assert "No run" in gap_reading(gaps.assign(again=np.nan))
-
-
-def test_choice_without_common_runs_says_so():
-    nothing = pd.DataFrame(np.nan, index=["largest gap", "random"], columns=list(COMPARED))
-    assert choice_reading(nothing) == "No run is there with both choices yet."
 
 
 def test_directions_are_read_apart():

@@ -32,9 +32,9 @@ def copy(root, tmp_path):
     return tmp_path
 
 
-def test_the_numbers_are_current(root):
+def test_the_numbers_are_current(root, published):
     """Fails when runs were published and `ddr-book readme` was not run after it."""
-    assert readme.stale(root) == []
+    assert readme.stale(root, published) == []
 
 
 def test_check_answers_by_exit_code(copy, printed, capsys, monkeypatch):

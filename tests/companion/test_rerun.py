@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 
 import nbformat
+import papermill
 import pytest
 from companion.cli import main
 from companion.notebook_kit.execute import rerun, strip_volatile
@@ -76,6 +77,7 @@ def test_pieces_of_one_text_are_joined(make_notebook):
     ]
 
 
+@pytest.mark.hardening("damage")
 def test_failed_execution_replaces_nothing(command, repository, make_notebook, capsys):
     path = repository / "notebooks" / "01_small.ipynb"
     nbformat.write(make_notebook(*CELLS, ("1 / 0", {})), path)
@@ -100,8 +102,8 @@ def test_rerun_becomes_a_page(command, repository, capsys):
     assert source.read_bytes() == before
     text = "\n".join(c.source for c in page.cells if c.cell_type == "markdown")
     assert "# Small — run quick" in text
-    assert "{eq}`eq-a--quick`" in text
-    assert "$$ (eq-a--quick)" in text
+    assert "{ref}`(1) <eq-a--quick>`" in text
+    assert "(eq-a--quick)=\n\\begin{equation*}\na = b \\tag{1}" in text
     assert "(../data.md)" in text
     assert "{doc}`/book/notation`" in text
     assert "Parameters given: `n = 3`" in text
@@ -124,6 +126,9 @@ def test_existing_run_is_kept_unless_forced(command, repository, capsys):
     assert printed(path) == ["20\n"]
 
 
+@pytest.mark.hardening(
+    "two at once", mends="Two reruns of one name both reported success, and one was lost."
+)
 def test_a_name_under_way_is_refused_and_a_second_run_waits(command, repository, capsys):
     locks = repository / "_build" / "locks"
     with held(locks / "01_small-same.lock", "busy"):
@@ -136,11 +141,14 @@ def test_a_name_under_way_is_refused_and_a_second_run_waits(command, repository,
         )
         assert "another run of 01_small is under way; waiting" in second.stderr.readline()
         assert list((repository / "book" / "runs").iterdir()) == []
-    second.communicate(timeout=60)
+    second.communicate(timeout=240)
     assert second.returncode == 0
     assert (repository / "book" / "runs" / "01_small-other.ipynb").exists()
 
 
+@pytest.mark.hardening(
+    "damage", mends="A folder that cannot be written was noticed after the whole computation."
+)
 def test_a_folder_that_cannot_be_written_is_noticed_first(command, repository, capsys):
     (repository / "book").mkdir()
     (repository / "book" / "runs").write_text("a file in the way")
@@ -150,6 +158,9 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(command, repository, c
 
 
 @pytest.mark.parametrize("damaged", ["", "{", "[1]"])
+@pytest.mark.hardening(
+    "damage", mends="An empty record of times failed every later execution, unnamed."
+)
 def test_a_damaged_record_of_times_is_set_aside(tmp_path, capsys, damaged):
     path = tmp_path / "times.json"
     path.write_text(damaged)
@@ -159,6 +170,7 @@ def test_a_damaged_record_of_times_is_set_aside(tmp_path, capsys, damaged):
     assert read_record(path) == {}
 
 
+@pytest.mark.hardening("damage")
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "page"
     write_whole(path, "old")
@@ -169,13 +181,15 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_notebook, sent):
+@pytest.mark.parametrize("words", [("run", "01_small", "--name", "x"), ("execute", "01_small")])
+@pytest.mark.hardening("kill")
+def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_notebook, words, sent):
     path = repository / "notebooks" / "01_small.ipynb"
     tell = "import os, time\nprint(os.getpid(), file=open('../pid', 'w'), flush=True)"
-    slow = f"{tell}\ntime.sleep(60)"
+    slow = f"{tell}\ntime.sleep(600)"
     nbformat.write(make_notebook(*CELLS, (slow, {})), path)
     before = path.read_bytes()
-    arguments = ["run", "--root", str(repository), "01_small", "--name", "x"]
+    arguments = [words[0], "--root", str(repository), *words[1:]]
     process = subprocess.Popen(
         [sys.executable, "-c", RUN, *arguments],
         stderr=subprocess.DEVNULL,
@@ -184,12 +198,31 @@ def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_noteb
     )
     kernel = _eventually(lambda: (repository / "pid").read_text())
     process.send_signal(sent)
-    assert process.wait(30) != 0
+    assert process.wait(120) != 0
     assert _eventually(lambda: not _alive(int(kernel)))
     assert path.read_bytes() == before
-    assert list((repository / "book" / "runs").iterdir()) == []
+    assert list(repository.glob("book/runs/*")) == []
+    assert list(repository.glob("notebooks/*")) == [path]
     nbformat.write(make_notebook(*CELLS), path)
     assert rerun("01_small", {}, "x", repository, progress=False).exists()  # nothing stays locked
+
+
+@pytest.mark.hardening("kill", mends="A kernel whose port was taken ended the run.")
+def test_a_kernel_that_dies_at_its_start_is_started_again(command, repository, monkeypatch):
+    """As one does whose port another process has taken in between."""
+    real, deaths = papermill.execute_notebook, ["Kernel died before replying to kernel_info"] * 2
+
+    def dies_twice(*arguments, **options):
+        if deaths:
+            raise RuntimeError(deaths.pop())
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(papermill, "execute_notebook", dies_twice)
+    assert command("execute") == 0
+    assert printed(repository / "notebooks" / "01_small.ipynb") == ["20\n"]
+    deaths += ["something else"]
+    with pytest.raises(RuntimeError, match="something else"):
+        command("execute")
 
 
 def _alive(pid):
@@ -200,7 +233,7 @@ def _alive(pid):
     return True
 
 
-def _eventually(look, seconds=60):
+def _eventually(look, seconds=240):
     """Return what `look` finds, once it finds something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -223,6 +256,7 @@ def _eventually(look, seconds=60):
         (["params", "09_none"], "notebook must be one of 01_small; got '09_none'"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_mistakes_are_refused_before_running(command, repository, capsys, arguments, sentence):
     assert command(*arguments) == 2
     complaint = capsys.readouterr().err
@@ -261,6 +295,19 @@ def test_labels_of_every_form_are_found(make_notebook):
     assert find_labels(notebook) == {"sec-a", "eq-b", "eq:c", "tab-d", "fig-e"}
 
 
+def test_equations_of_a_rerun_keep_the_numbers_of_their_source(make_notebook):
+    first = "See {eq}`eq-b` and {eq}`elsewhere`.\n\n$$\na\n$$\n\nbare\n\n$$\nb\n$$ (eq-a)"
+    page = make_notebook("# T", first, "$$\nc\n$$ (eq-b)")
+    as_rerun(page, "01_x", "r", {}, 1.0)
+    text = "\n".join(cell.source for cell in page.cells)
+    assert "See {ref}`(2) <eq-b--r>` and {eq}`elsewhere`.\n\n$$\na\n$$\n\nbare" in text
+    assert "b \\tag{1}" in text
+    assert "c \\tag{2}" in text
+
+
+@pytest.mark.hardening(
+    "hostile text", mends="Any rerun of the theory broke the build of the whole site."
+)
 def test_every_proof_of_a_rerun_has_a_label_of_its_own(make_notebook):
     proofs = "```{prf:algorithm} One\n:nonumber:\n\na\n```\n\n:::{prf:theorem}\nb\n:::\n"
     labelled = "```{prf:lemma} Two\n:label: lemma-x\nc\n```\n```{prf:proof}\nd\n```\n"
@@ -272,6 +319,9 @@ def test_every_proof_of_a_rerun_has_a_label_of_its_own(make_notebook):
     assert not found[0] & found[1]
 
 
+@pytest.mark.hardening(
+    "hostile text", mends="A rerun that warned broke the build of the whole site."
+)
 def test_stderr_moves_into_a_folded_note(make_notebook):
     written = [nbformat.v4.new_output("stream", name="stderr", text="odd ``` <b>\n")]
     shown = [nbformat.v4.new_output("stream", name="stdout", text="1\n")]
@@ -284,6 +334,9 @@ def test_stderr_moves_into_a_folded_note(make_notebook):
     assert page.metadata["ddr"]["run"]["stderr"] == [{"cell": 4, "text": "odd ``` <b>\n"}]
 
 
+@pytest.mark.hardening(
+    "hostile text", mends="A backtick in a parameter reached the page as raw HTML."
+)
 def test_parameters_are_shown_as_text_whatever_they_hold():
     hostile = "``<script>``|{ref}`x`\n"
     text = given_as_text({"a": hostile, "b": 1})
@@ -291,6 +344,9 @@ def test_parameters_are_shown_as_text_whatever_they_hold():
     assert MarkdownIt().renderInline(text).count("<script>") == 0
 
 
+@pytest.mark.hardening(
+    "damage", mends="A truncated notebook among the reruns ended in a traceback."
+)
 def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_notebook, capsys):
     folder = repository / "book" / "runs"
     folder.mkdir(parents=True)

@@ -85,6 +85,7 @@ def test_protocols_share_the_file_and_not_the_runs(full):
         ({"stop": "first"}, 'stop: absent there, "first" here'),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_other_parameters_are_refused_in_one_sentence(full, changed, said):
     other = Store(full.path, "biased", "matched", {**PARAMETERS, **changed})
     assert other.rows().empty
@@ -106,6 +107,7 @@ def test_other_parameters_are_refused_in_one_sentence(full, changed, said):
     ],
     ids=["text", "truncated", "zeros", "garbage"],
 )
+@pytest.mark.hardening("damage", mends="A sweep could overwrite a store that it could not read.")
 def test_a_damaged_file_is_set_aside_and_named(full, spoil, caplog):
     spoiled = spoil(full.path.read_bytes())
     for number, name in enumerate(("runs.sqlite.damaged", "runs.sqlite.damaged-1")):
@@ -116,12 +118,14 @@ def test_a_damaged_file_is_set_aside_and_named(full, spoil, caplog):
         assert full.done() == {TASKS[number]}
 
 
+@pytest.mark.hardening("damage")
 def test_what_cannot_be_read_is_named_by_a_reader(full):
     full.path.write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match=r"runs\.sqlite cannot be read as a store of runs: file"):
         full.rows()
 
 
+@pytest.mark.hardening("damage")
 def test_the_database_of_another_program_is_set_aside(store):
     store.path.parent.mkdir()
     with sqlite3.connect(store.path) as foreign:
@@ -132,6 +136,7 @@ def test_the_database_of_another_program_is_set_aside(store):
     assert store.path.with_name("runs.sqlite.damaged").read_bytes() == before
 
 
+@pytest.mark.hardening("two at once")
 def test_second_writer_is_refused_and_a_reader_is_not(full):
     other = Store(full.path, "biased", "tuned", PARAMETERS)
     with full.writing():
@@ -153,6 +158,7 @@ def test_second_writer_is_refused_and_a_reader_is_not(full):
         ([{"method": "a", "omega": 1}], "a row may have method, accuracy"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_bad_rows_are_refused_and_leave_nothing(full, rows, said):
     with full.writing(), pytest.raises((TypeError, ValueError)) as caught:
         full.append(Task("n=200", 9), rows)
@@ -160,6 +166,7 @@ def test_bad_rows_are_refused_and_leave_nothing(full, rows, said):
     assert full.done() == set(TASKS)
 
 
+@pytest.mark.hardening("mistake")
 def test_bad_arguments_are_named(tmp_path, store):
     with pytest.raises(TypeError, match="parameters must be a dict, got list"):
         Store(tmp_path, "biased", "matched", [])

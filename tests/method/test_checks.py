@@ -16,12 +16,14 @@ from ddr._checks import (
 
 
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1", None, True, [1.0]])
+@pytest.mark.hardening("mistake")
 def test_positive_numbers_only(value):
     with pytest.raises(ValueError, match="tol must be a positive number, got"):
         check_positive(value, "tol")
 
 
 @pytest.mark.parametrize("value", [0, 1.0, True, "3", None])
+@pytest.mark.hardening("mistake")
 def test_whole_numbers_only(value):
     with pytest.raises(ValueError, match="n must be a whole number of at least 1, got"):
         check_count(value, "n")

@@ -298,6 +298,7 @@ def test_reselect_chooses_the_width_in_each_iteration():
     assert not np.allclose(runs[False].weights_, runs[True].weights_)
 
 
+@pytest.mark.hardening("mistake")
 def test_posteriors_are_kept_on_request_only():
     X, y, X_target = two_classes()
     assert "posteriors" not in DDRClassifier().fit(X, y, X_target).history_[0]

@@ -105,6 +105,7 @@ def test_many_rows_are_worked_in_blocks_with_the_same_result():
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
+@pytest.mark.hardening("mistake")
 def test_order_of_rows_names_of_classes_and_origin_do_not_matter(seed):
     X, y, weight = three_classes(25, seed)
     rng = np.random.default_rng(seed)
@@ -211,12 +212,14 @@ def test_models_are_reproducible_and_survive_pickling_and_pipelines(model):
         (IWLSPCCV(cv=1), "cv must be a whole number of at least 2, got 1"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_bad_parameters_are_refused_in_one_sentence(model, message):
     X, y, _ = two_classes(20)
     with pytest.raises(ValueError, match=re.escape(message)):
         model.fit(X, y)
 
 
+@pytest.mark.hardening("mistake")
 def test_bad_weights_are_refused_by_both():
     X, y, _ = two_classes(20)
     for model in (IWLSPC(), IWLSPCCV()):
@@ -225,6 +228,7 @@ def test_bad_weights_are_refused_by_both():
 
 
 @pytest.mark.parametrize("model", [IWLSPC(), IWLSPCCV(cv=3)])
+@pytest.mark.hardening("mistake")
 def test_magnitudes_that_overflow_are_refused_not_answered_by_nan(model):
     X, y, weight = two_classes(20)
     sentence = re.escape("X must hold numbers of magnitude at most 1e+150, got ")

@@ -171,6 +171,7 @@ def test_huge_and_tiny_scales_give_finite_weights(ratio, scale):
 
 
 @each
+@pytest.mark.hardening("mistake")
 def test_magnitudes_whose_squares_overflow_are_refused(ratio):
     X_train, X_test, _ = two_samples()
     sentence = r"must hold numbers of magnitude at most 1e\+150, got 1e\+160: rescale the data"
@@ -381,6 +382,7 @@ def test_bad_weights_get_one_clear_sentence(ratio, weight, message):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.hardening("mistake")
 def test_a_width_that_leaves_no_number_is_named():
     X_train, X_test, _ = two_samples()
     sentence = "^sigma must be larger, got 1e-300: the weights of KDERatio are not finite"
@@ -403,6 +405,7 @@ def test_a_new_method_needs_only_fit_and_predict():
 
 
 @pytest.mark.parametrize("estimator", [KLIEP(0.5), KMM(0.5)])
+@pytest.mark.hardening("mistake")
 def test_a_missing_solver_is_named(monkeypatch, estimator):
     monkeypatch.setitem(sys.modules, "piqp", None)
     X = np.arange(12.0)[:, None]

@@ -52,6 +52,7 @@ def test_scaling_keeps_ionospheres_constant_column_at_zero():
     assert (np.delete(scaled, 1, axis=1).max(axis=0) == 1).all()
 
 
+@pytest.mark.hardening("mistake")
 def test_scaling_refuses_missing_values():
     with pytest.raises(ValueError, match="X contains NaN"):
         scale_to_unit_box([[1.0, np.nan], [2.0, 3.0]])
@@ -72,6 +73,7 @@ def test_selection_probability_is_the_papers_formula(table):
     assert (selection_probability(X, omega, strength=0) == 0.5).all()
 
 
+@pytest.mark.hardening("mistake")
 def test_selection_probability_refuses_what_it_cannot_use(table):
     X, _ = table
     with pytest.raises(ValueError, match="omega must have one entry per column"):
@@ -278,6 +280,7 @@ def test_a_data_frame_goes_through_the_papers_rule(table):
         (KNeighborsClassifier(), "must accept sample_weight in fit, got KNeighborsClassifier"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
     with pytest.raises(TypeError, match=said):
         accuracy_gap(estimator)
@@ -306,6 +309,7 @@ def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
         ({"y": np.ones(7)}, "inconsistent numbers of samples"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_biased_sampling_refuses_nonsense(table, changes, said):
     arguments = {"X": table[0], "y": table[1], "choose": "none", "random_state": 0} | changes
     with pytest.raises(ValueError, match=said):
@@ -388,6 +392,7 @@ def test_unclipped_digits_overshoot_and_clipped_ones_are_cut_off():
     np.testing.assert_array_equal(sixteen_by_sixteen("USPS", clip=False), load("USPS").X)
 
 
+@pytest.mark.hardening("mistake")
 def test_resizing_refuses_nonsense():
     with pytest.raises(ValueError, match=r"resize must be one of 'bicubic', .* got 'lanczos'"):
         resize_matrix(28, 16, "lanczos")
@@ -495,6 +500,7 @@ def test_resized_digits_are_computed_once():
         ({"fraction": 1e-4}, "fraction must leave both digits"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_cross_dataset_refuses_nonsense(arguments, said):
     with pytest.raises(ValueError, match=said):
         cross_dataset(**{"digits": (5, 6), "random_state": 0} | arguments)
@@ -518,6 +524,7 @@ def test_the_test_set_does_not_depend_on_the_size_of_the_training_set():
 
 
 @pytest.mark.parametrize("sizes", [(0,), (2.5,), (100, 0)])
+@pytest.mark.hardening("mistake")
 def test_mixture_shift_refuses_empty_samples(sizes):
     name = "n_train" if len(sizes) == 1 else "n_test"
     with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got"):

@@ -152,6 +152,7 @@ def test_machine_of_columns_or_weights_of_any_size_ends(monkeypatch, predict_by,
     assert model.score(scale * X, y) > 0.8
 
 
+@pytest.mark.hardening("mistake")
 def test_columns_that_libsvm_cannot_bear_are_refused():
     X, y, _ = two_classes()
     with pytest.raises(ValueError, match="may contain large values and need to be preprocessed"):
@@ -373,12 +374,14 @@ def test_models_are_reproducible_and_survive_pickling_and_pipelines(model):
         ),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_bad_parameters_are_refused_in_one_sentence(model, message):
     X, y, _ = two_classes(20)
     with pytest.raises(ValueError, match=re.escape(message)):
         model.fit(X, y)
 
 
+@pytest.mark.hardening("mistake")
 def test_bad_weights_are_refused_by_both():
     X, y, _ = two_classes(20)
     for model in (LinearSVMWithPosteriors(), LinearSVMWithPosteriorsCV()):

@@ -123,6 +123,7 @@ def test_weights_of_the_score_estimate_the_risk_on_the_test_distribution():
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 1000), st.floats(1e-6, 1e6), st.sampled_from(LOSSES))
+@pytest.mark.hardening("mistake")
 def test_scale_of_the_weights_and_names_of_the_classes_do_not_matter(seed, scale, loss):
     rng = np.random.default_rng(seed)
     X, y, weight = rng.normal(size=(30, 2)), rng.integers(0, 3, 30), rng.random(30) + 0.1
@@ -344,6 +345,7 @@ def test_methods_follow_the_estimator(data):
         ([0.0, 0.0, 0.0], "sample_weight must have a positive sum, got only zeros"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_bad_weights_are_refused_in_one_sentence(weight, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         check_weights(weight, 3)
@@ -364,6 +366,7 @@ def test_bad_weights_are_refused_in_one_sentence(weight, message):
         ({"estimator": KNeighborsClassifier()}, "must take sample_weight in fit, got KNeighbors"),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_bad_options_are_refused_in_one_sentence(options, message):
     X, y, weight = np.arange(6.0)[:, None], np.arange(6) % 2, np.array([0.0, 1, 1, 1, 1, 1])
     options = {"estimator": GaussianNB(), **options}
@@ -387,6 +390,7 @@ def test_bad_options_are_refused_in_one_sentence(options, message):
         ({}, {"sample_weight": ["a"] * 6}, "sample_weight must hold numbers, got ['a', 'a', "),
     ],
 )
+@pytest.mark.hardening("mistake")
 def test_searches_refuse_what_they_cannot_use_in_one_sentence(options, fit, message):
     data = {"X": np.arange(6.0)[:, None], "y": np.arange(6) % 2, **fit}
     options = {"estimator": GaussianNB(), "param_grid": {}, "cv": 2, **options}

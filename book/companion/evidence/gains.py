@@ -19,6 +19,8 @@ from companion.runs.protocols import protocol_names
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
 ALPHA = 0.05
+#: How the names of protocols begin of which there are many.
+_MANY = ("universe:", "joint:")
 _NEEDED = {"experiment", "protocol", "case", "method", "seed", "accuracy"}
 _COLUMNS = ["case", "rival", "n", "gain", "low", "high", "printed", "p_paired", "p_welch"]
 
@@ -54,10 +56,10 @@ def _named(experiment):
 def _check_protocol(experiment, protocol, run):
     """Refuse a name that no run has, unless it is one that may have no runs yet."""
     present = sorted(map(str, run.unique()))
-    known = protocol in _named(experiment) or str(protocol).startswith("universe:")
+    known = protocol in _named(experiment) or str(protocol).startswith(_MANY)
     if present and not known and protocol not in present:
-        universes = ", ..." if any(name.startswith("universe:") for name in present) else ""
-        names = [name for name in present if not name.startswith("universe:")]
+        universes = ", ..." if any(name.startswith(_MANY) for name in present) else ""
+        names = [name for name in present if not name.startswith(_MANY)]
         raise ValueError(
             f"protocol must be one that was run ({', '.join(names)}{universes}), got {protocol!r}"
         )

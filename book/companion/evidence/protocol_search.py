@@ -1,31 +1,39 @@
 """Which protocol reproduces the print? A search by rules that were fixed before looking.
 
-``book/search/*.yml`` names the open choices. Every combination is scored by the printed means and
-standard deviations of the columns that need no weights, on half of the cases; the other half
-validates. The columns of uLSIF and DDR-uLSIF take no part, so that they test what was chosen.
+``book/search/*.yml`` names the open choices: those that a response depends on (a *variant*) and
+those that merely select from responses (a *grid*). Every combination is scored by the printed means
+and standard deviations of the columns that need no estimated weights, on half of the cases; the
+other half validates. The columns of uLSIF and DDR-uLSIF take no part, so that they test what was
+chosen.
 """
 
+from functools import reduce
 from io import StringIO
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import yaml
+from joblib import Parallel, delayed
 
-from companion.evidence.printed import values
+from companion.evidence.printed import check_experiment, values
 from companion.paths import BOOK
-from companion.runs.protocols import load_protocol
+from companion.runs.experiments import Run, load_case
+from companion.runs.protocols import changed, load_protocol, merged
 from companion.runs.published import FOLDER, verified, write_files
-from companion.runs.responses import CrossResponses
+from companion.runs.responses import PENALTIES, BiasedTables, CrossResponses
 from companion.runs.store import Store, Task
 from companion.runs.sweep import sweep
 
 KEYS = ["variant", "grid"]
+CELL = ["case", "column"]
 _RUN = ["variant", "case", "draw"]
+_RISK = {("zero_one", "prior"): 1, ("zero_one", "first"): 3}
 
 
 def read_search(experiment, path=None):
     """The rules of a search, with the cases of the choice and of the validation."""
+    check_experiment(experiment)
     path = path or BOOK / "search" / f"{experiment}.yml"
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     content["cases"] = load_protocol(experiment)["cases"]
@@ -33,73 +41,106 @@ def read_search(experiment, path=None):
     return content
 
 
+def _combinations(choices):
+    """Every combination of levels, by its name in words: the option of each choice."""
+    names = product(*choices.values())
+    options = product(*(levels.values() for levels in choices.values()))
+    return {
+        " | ".join(name): dict(zip(choices, chosen, strict=True))
+        for name, chosen in zip(names, options, strict=True)
+    }
+
+
 def variants(search):
     """Every combination of the choices that a response depends on, by its name in words."""
-    names = [list(levels) for levels in search["choices"].values()]
-    options = [levels.values() for levels in search["choices"].values()]
-    merged = ({k: v for level in chosen for k, v in level.items()} for chosen in product(*options))
-    return dict(zip((" | ".join(chosen) for chosen in product(*names)), merged, strict=True))
+    return {
+        name: reduce(merged, chosen.values(), {})
+        for name, chosen in _combinations(search["choices"]).items()
+    }
 
 
-def selected(responses, grid):
-    """Response of each draw when cross-validation chooses in a grid; the first of equal risks."""
-    offered = responses[responses["candidate"].isin(grid)]
-    return offered.sort_values([*_RUN, "risk", "candidate"]).drop_duplicates(_RUN)
-
-
-def outcomes(search, responses, stage):
-    """Mean and sd of every protocol, a variant and a grid: one row for each case."""
-    responses = responses[responses["stage"] == stage]
-    tables = []
-    for name, grid in search["grids"].items():
-        found = selected(responses, grid).groupby(["variant", "case"])["accuracy"]
-        table = found.agg(mean="mean", sd="std", draws="count").reset_index()
-        tables.append(table.assign(grid=name))
-    return pd.concat(tables, ignore_index=True)
-
-
-def score(found, printed, cases):
-    """Root mean square of the deviations of means, and of sds where there are two draws or more."""
-    both = found[found["case"].isin(cases)].merge(
-        printed[["case", "mean", "sd"]], on="case", suffixes=("", "_printed")
-    )
-    squares = (both["mean"] - both["mean_printed"]) ** 2
-    squares += ((both["sd"] - both["sd_printed"]) ** 2).fillna(0)
-    return np.sqrt(squares.groupby([both[key] for key in KEYS]).mean())
+def grids(search):
+    """Every combination of the choices that merely select from responses."""
+    return _combinations(search["selections"])
 
 
 def visible(experiment, search, path=None):
     """The printed values that a search may look at."""
-    printed = values(experiment, path)
-    return printed[printed["method"].isin(search["columns"])].reset_index(drop=True)
+    printed = values(experiment, path).rename(columns={"method": "column"})
+    return printed[printed["column"].isin(search["columns"])].reset_index(drop=True)
 
 
-def ranking(search, printed, responses, stage):
-    """Every protocol of a stage with its score, best first."""
-    found = score(outcomes(search, responses, stage), printed, search["choice"])
-    return found.rename("score").sort_values(kind="stable").reset_index()
-
-
-def kept(search, printed, responses):
-    """The screened variants below the median of exact replications, best first."""
-    best = ranking(search, printed, responses, "screen").drop_duplicates("variant")
-    limit = np.median(exact_replication(printed, search["choice"], 1))
-    return best.loc[best["score"] < limit, "variant"].tolist()
+# ------------------------------------------------------------------------------------- responses
 
 
 def compute(search, path, say, **options):
-    """Compute the responses of both stages into a store, or take up those that are there."""
-    printed, names, tables = visible(search["experiment"], search), variants(search), []
-    going = list(names)
+    """Compute what a search publishes, or take up what is there."""
+    by_name = {"synthetic": _synthetic, "biased": _biased, "cross": _cross}
+    return by_name[search["experiment"]](search, path, say, **options)
+
+
+def _cross(search, path, say, **options):
+    """Both stages: every response."""
+    printed, tables = visible("cross", search), []
+    going = list(options_of := variants(search))
     for stage, rule in search["stages"].items():
         tasks = [Task(case, draw) for draw in range(rule["draws"]) for case in search["choice"]]
         for number, name in enumerate(going, start=1):
             say(f"{stage}, {number} of {len(going)}: {name}")
-            run = CrossResponses(names[name], search)
-            store = Store(path, search["experiment"], f"search:{name}", run.parameters)
-            tables.append(as_responses(sweep(run, tasks, store, **options), stage, name))
+            run = CrossResponses(options_of[name], search)
+            store = Store(path, "cross", f"search:{name}", run.parameters)
+            rows = sweep(run, tasks, store, **options)
+            tables.append(as_responses(rows, stage, name))
         going = kept(search, printed, pd.concat(tables, ignore_index=True))
     return pd.concat(tables, ignore_index=True)
+
+
+def _synthetic(search, path, say, **options):
+    """Mean and sd of every variant, which is a change of the matched protocol."""
+    tasks, tables = [Task(c, draw) for draw in range(search["draws"]) for c in search["cases"]], []
+    base = changed(load_protocol("synthetic"), methods=search["columns"], seed=search["seed"])
+    for name, change in variants(search).items():
+        say(name)
+        run = Run(changed(base, **change))
+        store = Store(path, "synthetic", f"search:{name}", run.parameters)
+        rows = sweep(run, tasks, store, **options)
+        tables.append(rows.rename(columns={"method": "column"}).assign(variant=name, grid=""))
+    return _summary(pd.concat(tables))
+
+
+def _biased(search, path, say, jobs=1, **_):
+    """Mean and sd of every protocol, selected from response tables beside the store."""
+    found = []
+    for case, (name, options) in product(search["cases"], variants(search).items()):
+        say(f"{case}: {name}")
+        run = delayed(BiasedTables(options, search).stored)
+        folder, draws = path.parent / "search", range(search["draws"])
+        tables = np.stack(Parallel(n_jobs=jobs)(run(case, draw, folder) for draw in draws))
+        for grid, rule in grids(search).items():
+            accuracies = chosen_accuracies(search, case, options, tables, rule)
+            for column, runs in zip(search["columns"], accuracies.T, strict=True):
+                found.append((name, grid, case, column, runs.mean(), runs.std(ddof=1), len(runs)))
+    return pd.DataFrame(found, columns=[*KEYS, *CELL, "mean", "sd", "draws"])
+
+
+def chosen_accuracies(search, case, options, tables, rule):
+    """Accuracies without and with ideal weights, a row a draw, that a rule takes from tables."""
+    width, penalty, sums, loss, ties, unlikely, gap, drawn = rule.values()
+    known = [(kind, value) for kind, values in search["widths"].items() for value in values]
+    rows = [known.index((kind, value)) for kind, values in width.items() for value in values]
+    n = (options.get("max_rows") or len(load_case(case).y) / 4) if sums else 1
+    columns = np.abs(np.log10(PENALTIES) - np.log10(np.array(penalty) / n)[:, None]).argmin(axis=1)
+    offered = tables[..., rows, :, :][..., np.unique(columns), :]
+    offered = offered.reshape(*tables.shape[:4], -1, tables.shape[-1])
+    risk = offered[..., _RISK.get((loss, unlikely), 4)]
+    accuracy = offered[..., 0 if unlikely == "prior" else 2]
+    least = risk <= risk.min(axis=-1, keepdims=True) + 1e-6
+    if ties == "last":
+        least, accuracy = least[..., ::-1], accuracy[..., ::-1]
+    accuracy = np.take_along_axis(accuracy, least.argmax(-1)[..., None], axis=-1)[..., 0]
+    gaps = accuracy[:, :, 0, 1] - accuracy[:, :, 0, 0]
+    omega = (np.abs(gaps) if gap == "absolute" else gaps).argmax(axis=1)
+    return accuracy[np.arange(len(omega)), omega, drawn].astype(float)
 
 
 def as_responses(rows, stage, variant):
@@ -111,56 +152,132 @@ def as_responses(rows, stage, variant):
     )
 
 
-def publish(search, responses):
-    """Write all responses into the published results."""
-    text = responses.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+def publish(search, found):
+    """Write all responses, or all means and sds, into the published results."""
+    if "candidate" not in found:
+        found = found.pivot(index=[*KEYS, "draws"], columns=CELL, values=["mean", "sd"])
+        found.columns = ["|".join(name) for name in found.columns]
+        found = found.round(4).reset_index()
+    text = found.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     return write_files({f"{search['experiment']}-search.csv": text})
 
 
-def published_responses(experiment):
-    """Read the published responses of a search."""
-    return pd.read_csv(StringIO(verified(FOLDER)[f"{experiment}-search.csv"].decode()))
+def published(experiment):
+    """Read what a search has published."""
+    name = f"{experiment}-search.csv"
+    return pd.read_csv(StringIO(verified(FOLDER)[name].decode()), keep_default_na=False)
 
 
-def exact_replication(printed, cases, draws, repeats=2000, seed=0):
-    """Scores that the very protocol of the print would get with so few draws, by simulation."""
+def published_outcomes(search):
+    """Mean and sd of every protocol that was searched to the end, from the published results."""
+    table = published(search["experiment"])
+    if "candidate" in table:
+        return outcomes(search, table, "second")
+    table = table.set_index([*KEYS, "draws"])
+    names = [name.split("|") for name in table.columns]
+    table.columns = pd.MultiIndex.from_tuples(names, names=["value", *CELL])
+    return table.stack(CELL, future_stack=True).reset_index()
+
+
+# --------------------------------------------------------------------------------------- scoring
+
+
+def selected(responses, grid):
+    """Response of each draw when cross-validation chooses in a grid; the first of equal risks."""
+    offered = responses[responses["candidate"].isin(grid)]
+    return offered.sort_values([*_RUN, "risk", "candidate"]).drop_duplicates(_RUN)
+
+
+def outcomes(search, responses, stage):
+    """Mean and sd of every protocol of a stage, from responses: one row for each cell."""
+    responses = responses[responses["stage"] == stage].assign(column=search["columns"][0])
+    offers = {name: selected(responses, *grid.values()) for name, grid in grids(search).items()}
+    return pd.concat(
+        [_summary(chosen.assign(grid=name)) for name, chosen in offers.items()], ignore_index=True
+    )
+
+
+def _summary(runs):
+    """Mean and sd of the accuracies of each protocol in each cell."""
+    found = runs.groupby([*KEYS, *CELL], sort=False)["accuracy"]
+    return found.agg(mean="mean", sd="std", draws="count").reset_index()
+
+
+def score(found, printed, cases):
+    """Root mean square of the deviations of means, and of sds where there are two draws or more."""
+    both = found[found["case"].isin(cases)].merge(
+        printed[[*CELL, "mean", "sd"]], on=CELL, suffixes=("", "_printed")
+    )
+    squares = (both["mean"] - both["mean_printed"]) ** 2
+    squares += ((both["sd"] - both["sd_printed"]) ** 2).fillna(0)
+    return np.sqrt(squares.groupby([both[key] for key in KEYS]).mean())
+
+
+def ranking(search, printed, found):
+    """Every protocol with its score on the cases of the choice, best first."""
+    table = score(found, printed, search["choice"]).rename("score").to_frame()
+    table["validation"] = score(found, printed, search["validation"])
+    return table.sort_values("score", kind="stable").reset_index()
+
+
+def kept(search, printed, responses):
+    """The screened variants below the median of exact replications, best first."""
+    best = ranking(search, printed, outcomes(search, responses, "screen"))
+    limit = np.median(exact_replication(printed, search["choice"], 1))
+    return best[best["score"] < limit].drop_duplicates("variant")["variant"].tolist()
+
+
+def _chance(sd, runs, rng):
+    """By how much the mean and the sd of some runs miss the truth."""
+    drawn = rng.normal(0.0, 1.0, (runs, *sd.shape)) * sd
+    return drawn.mean(axis=0), drawn.std(axis=0, ddof=1) - sd if runs > 1 else 0.0
+
+
+def exact_replication(printed, cases, draws, print_runs=None, repeats=2000, seed=0):
+    """Scores that the very protocol of the print would get with so few draws, by simulation.
+
+    The print itself comes from so many runs; without them it is taken for the truth.
+    """
     rng = np.random.default_rng(seed)
-    printed = printed[printed["case"].isin(cases)]
-    mean, sd = (printed[name].to_numpy()[:, None] for name in ("mean", "sd"))
-    runs = rng.normal(mean, sd, (repeats, len(mean), draws))
-    squares = (runs.mean(axis=2) - mean[:, 0]) ** 2
-    if draws > 1:
-        squares = squares + (runs.std(axis=2, ddof=1) - sd[:, 0]) ** 2
-    return np.sqrt(squares.mean(axis=1))
+    sd = np.tile(printed.loc[printed["case"].isin(cases), "sd"].to_numpy(), (repeats, 1))
+    off = _chance(sd, draws, rng)
+    if print_runs:
+        off = [a - b for a, b in zip(off, _chance(sd, print_runs, rng), strict=True)]
+    return np.sqrt(np.mean(np.square(off[0]) + np.square(off[1]), axis=1))
+
+
+def levels(table, search):
+    """The level of every choice of each protocol."""
+    names = (table["variant"] + " | " + table["grid"]).str.split(" | ", regex=False, expand=True)
+    choices = [*search["choices"], *search["selections"]]
+    return names.iloc[:, : len(choices)].set_axis(choices, axis=1)
 
 
 def worth(table, search):
     """What each level of each choice can reach at best: the lowest score with that level."""
-    levels = table["variant"].str.split(" | ", regex=False, expand=True)
-    levels.columns = list(search["choices"])
     rows = [
         {"choice": choice, "level": level, "score": float(scores.min())}
-        for choice in levels
-        for level, scores in table["score"].groupby(levels[choice])
+        for choice, names in levels(table, search).items()
+        for level, scores in table["score"].groupby(names)
     ]
     return pd.DataFrame(rows).sort_values(["choice", "score"], ignore_index=True)
 
 
-def calibration(search, responses, stage, runs=30, repeats=5, seed=0):
-    """How often the search finds a protocol that is known.
+def calibration(search, found, truths=300, runs=30, seed=0):
+    """How often the search finds the levels of a protocol that is known, choice by choice.
 
-    Each protocol in turn is taken for the truth: a table is drawn as its print would be, and the
-    search is held on it.
+    Protocols at random are taken for the truth: a table is drawn as its print would be, and the
+    search is held on it, by means and sds that are no more certain than ours.
     """
     rng = np.random.default_rng(seed)
-    found = outcomes(search, responses, stage)
-    rows = []
-    for truth, table in found.groupby(KEYS, sort=False):
-        for _ in range(repeats):
-            drawn = rng.normal(table["mean"], table["sd"].fillna(0), (runs, len(table)))
-            printed = pd.DataFrame({"case": table["case"].to_numpy()}).assign(
-                mean=drawn.mean(axis=0), sd=drawn.std(axis=0, ddof=1)
-            )
-            best = score(found, printed, search["choice"]).idxmin()
-            rows.append((best == truth, best[0] == truth[0]))
-    return pd.DataFrame(rows, columns=["protocol", "variant"]).mean()
+    found = found[found["case"].isin(search["choice"])]
+    wide = found.pivot(index=KEYS, columns=CELL, values=["mean", "sd"]).fillna(0)
+    mean, sd = wide["mean"].to_numpy(), wide["sd"].to_numpy()
+    names, hits = levels(wide.index.to_frame(index=False), search), []
+    for truth in rng.integers(len(mean), size=truths):
+        off = [_chance(sd[truth], n, rng) for n in (runs, int(found["draws"].max()))]
+        misses = mean - mean[truth] - off[0][0] - off[1][0], sd - sd[truth] - off[0][1] - off[1][1]
+        best = (misses[0] ** 2 + misses[1] ** 2).sum(axis=1).argmin()
+        hits.append(names.iloc[best] == names.iloc[truth])
+    hits = pd.DataFrame(hits)
+    return hits.assign(protocol=hits.all(axis=1)).mean()

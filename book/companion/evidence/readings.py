@@ -3,8 +3,6 @@
 The sentences are computed, so that they stay true when the stored runs change.
 """
 
-import math
-
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -15,7 +13,6 @@ from companion.evidence.gains import (
     NO_WEIGHTS,
     RIVAL,
     accuracies,
-    against_all,
     mean_by_case,
     over_cases,
     paired,
@@ -27,19 +24,6 @@ from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
 
 _COMPARED = (NO_WEIGHTS, RIVAL, METHOD)
-
-
-def t_test_table(runs, experiment, protocol, cases):
-    """t-tests of DDR-uLSIF against the other compared methods, case by case."""
-    cases = list(cases)
-    tested = against_all(runs, experiment, protocol)
-    tested = tested[tested["case"].isin(cases)]
-    tested = tested.sort_values("case", key=lambda c: c.map(cases.index), kind="stable")
-    table = pd.DataFrame({"Case": tested["case"], "Against": tested["rival"]})
-    table["Gain in points"] = tested["gain"]
-    for kind, title in (("paired", "p, paired"), ("holm", "p, Holm"), ("welch", "p, Welch")):
-        table[title] = [f"{value:.2g}" for value in tested[f"p_{kind}"]]
-    return table, tested
 
 
 def with_and_without(runs, experiment, protocol, name, cases):
@@ -76,11 +60,8 @@ def mildest_case(runs, cases, method=METHOD):
     text = (
         f"The mildest weights of {method} are those of {case}: the effective sample size is "
         f"{100 * sizes[case]:.1f} % of the training rows. The change from no weights is "
-        f"{points(100 * (accuracy[method] - accuracy[NO_WEIGHTS]))} points. The mutual "
-        f"information of its predictions is {rows['mutual_information'].mean():.4f} nats, where "
-        f"two certain and equally frequent classes have {math.log(2):.4f}; the iteration kept is "
-        f"number {rows['n_iter'].mean():.1f} on average; the prior ratio differs from one by "
-        f"{100 * prior:.1f} %."
+        f"{points(100 * (accuracy[method] - accuracy[NO_WEIGHTS]))} points; the prior ratio "
+        f"differs from one by {100 * prior:.1f} % on average."
     )
     return case, text
 
@@ -115,21 +96,6 @@ def gap_reading(gaps):
         f"Over these {len(gaps)} runs ideal weights gain {points(taken)} points along the "
         f"direction taken when it is chosen, and {points(again)} when the training set is drawn "
         f"again along it{gone}. The mean of all directions is {points(mean)}."
-    )
-
-
-def choice_reading(both):
-    """Say what DDR gains with the paper's choice of direction and without any."""
-    if both[[RIVAL, METHOD]].isna().any(axis=None):
-        return "No run is there with both choices yet."
-    gain = 100 * both.rsub(both[METHOD], axis=0)[[RIVAL, NO_WEIGHTS]]
-    chosen, random = gain.loc["largest gap"], gain.loc["random"]
-    return (
-        f"With the paper's choice by test labels {METHOD} gains "
-        f"{points(chosen[RIVAL])} points over {RIVAL} and {points(chosen[NO_WEIGHTS])} over no "
-        f"weights; along a random direction {points(random[RIVAL])} and "
-        f"{points(random[NO_WEIGHTS])}. The choice changes the gain over {RIVAL} by "
-        f"{points(chosen[RIVAL] - random[RIVAL])} points."
     )
 
 
@@ -187,29 +153,3 @@ def by_protocol(experiment, results=None):
             row[f"Better, worse than {over}"] = f"{found['better']}, {found['worse']}"
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def protocol_reading(experiment, results=None):
-    """Say what both kinds of weights do to the mean accuracy under each protocol."""
-    results = published_results() if results is None else results
-    lines = []
-    for name in PROTOCOLS:
-        tables = [paired(results, experiment, name, m, NO_WEIGHTS) for m in (RIVAL, METHOD)]
-        if any(table.empty for table in tables):
-            lines.append(f"{name.capitalize()} settings: not computed yet.")
-            continue
-        plain, ddr = (over_cases(table)["mean"] for table in tables)
-        lines.append(
-            f"{name.capitalize()} settings: against no weights {RIVAL} changes the mean accuracy "
-            f"of {len(tables[0])} cases by {points(plain)} points and {METHOD} by {points(ddr)}: "
-            f"{_verdict_of_weights(plain, ddr)}."
-        )
-    return lines
-
-
-def _verdict_of_weights(plain, ddr):
-    if plain > 0 and ddr > 0:
-        return "both kinds of weights gain on average"
-    if plain < 0 and ddr < 0:
-        return "both kinds of weights lose accuracy on average"
-    return "one kind of weights gains on average, the other does not"

@@ -86,13 +86,13 @@ def _interval(cell):
     return f"{points(100 * cell.low)} to {points(100 * cell.high)}"
 
 
-def wide(results, experiment, protocol="matched"):
-    """Our table in the paper's layout: one row per case, one column per method."""
+def wide(results, experiment, protocol="matched", judged=True):
+    """Our table in the paper's layout, each value with its mark unless it is not to be judged."""
     marks = typefaces(results, experiment, protocol)
     table = ledger()["tables"][experiment]
     cells = {
         (c.case, c.method): mean_sd(c.mean, c.sd, marks.get((c.case, c.method), "plain"))
-        + f" ({c.value})"
+        + (f" ({c.value})" if judged else "")
         for c in compare(results, experiment, protocol).itertuples()
     }
     return pd.DataFrame(

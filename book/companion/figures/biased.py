@@ -62,17 +62,3 @@ def direction_gaps(gaps, chosen):
     axis.set(xlabel="number of the direction, sorted by gap", ylabel="gap in points")
     axis.legend(loc="upper left", frameon=False)
     return figure
-
-
-def sample_size_gains(sizes, gains):
-    """Gain over no weights against the effective sample size of the weights, case by case."""
-    figure, axes = new_figure(7.0, 4.0)
-    axis = axes[0, 0]
-    axis.axhline(0, color=COLORS["black"], lw=1)
-    colors = (COLORS["grey"], COLORS["blue"], COLORS["red"], COLORS["green"])
-    for method, marker, color in zip(sizes.columns, "sD^o", colors, strict=False):
-        axis.plot(sizes[method], gains[method], marker, color=color, ls="", label=method, alpha=0.8)
-    axis.set(xlabel="effective sample size / training rows", ylabel="gain over no weights (points)")
-    axis.set_xlim(0, 1.03)
-    axis.legend(loc="best", frameon=False)
-    return figure

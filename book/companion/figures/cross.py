@@ -3,6 +3,8 @@
 import numpy as np
 
 from companion.figures.style import COLORS, new_figure
+from ddr.datasets import load
+from ddr.digits import digit_images
 
 
 def _strip(images, side):
@@ -33,6 +35,23 @@ def digit_rows(rows, notes=None, signed=()):
     return figure
 
 
+def preprocessed_digits():
+    """The first example of every digit after each step of the preprocessing."""
+    raw = load("MNIST").X / 127.5 - 1, load("MNIST").y
+    ways = {
+        "MNIST, 28 × 28": raw,
+        "resized, clipped": digit_images("MNIST", scaling="global"),
+        "resized, unclipped": digit_images("MNIST", scaling="global", clip=False),
+        "each pixel's range": digit_images("MNIST", scaling="feature", clip=False),
+        "USPS, one range": digit_images("USPS", scaling="global"),
+        "USPS, each pixel's": digit_images("USPS", scaling="feature"),
+    }
+    rows = {}
+    for name, (images, labels) in ways.items():
+        rows[name] = images[[np.flatnonzero(labels == digit)[0] for digit in range(10)]]
+    return rows
+
+
 def weight_rows(X, weights, count=10):
     """The training digits that each method raises most and silences most."""
     rows, notes = {}, {}
@@ -42,23 +61,6 @@ def weight_rows(X, weights, count=10):
             rows[f"{name}, {kind}"] = X[ends]
             notes[f"{name}, {kind}"] = [f"{value:.2f}" for value in weight[ends]]
     return rows, notes
-
-
-def projection(groups):
-    """Two-dimensional positions of several groups of digits."""
-    figure, axes = new_figure(7.0, 4.6)
-    axis = axes[0, 0]
-    styles = (
-        ("o", COLORS["blue"]),
-        ("^", COLORS["green"]),
-        ("s", COLORS["orange"]),
-        ("x", COLORS["red"]),
-    )
-    for (name, points), (marker, color) in zip(groups.items(), styles, strict=False):
-        axis.plot(*points.T, marker, ms=4, color=color, alpha=0.55, ls="", label=name)
-    axis.set(xlabel="first principal component", ylabel="second principal component")
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    return figure
 
 
 def bound_shares(shares):

@@ -3,9 +3,14 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, paired
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, mean_interval, paired
 from companion.evidence.printed import printed_gains, table_title
-from companion.evidence.universes import BASELINE, universe_name
+from companion.evidence.universes import (
+    BASELINE,
+    complete_universes,
+    gain_changes,
+    universe_name,
+)
 from companion.figures.style import COLORS, new_figure
 from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
 
@@ -96,4 +101,63 @@ def universe_forest(found):
         style = {"fmt": "D" if own else "o", "color": COLORS["red" if own else "blue"]}
         gain = found.at[name, "gain"]
         axis.errorbar(gain, position, xerr=half[position], capsize=3, **style)
+    return figure
+
+
+def largest_changes(experiment, results, count=6):
+    """Draw the universes that change the gain most, beside the baseline."""
+    found = complete_universes(experiment, results)
+    moved = gain_changes(results, experiment)["change"].abs()
+    names = moved[moved.index.isin(found.index)].nlargest(count).index
+    return universe_forest(found[found.index.isin([BASELINE, *names])])
+
+
+def bars(panels, label="gain over no weights (points)"):
+    """Draw means with their intervals as bars, one row a name, one panel a title."""
+    names = list(next(iter(panels.values())))
+    figure, axes = new_figure(8.2, 0.9 + 0.36 * len(names), columns=len(panels), sharey=True)
+    for axis, (title, found) in zip(axes[0], panels.items(), strict=True):
+        mean, low, high = np.array([found[name] for name in names], dtype=float).T
+        _rows_axis(axis, names, label)
+        axis.barh(range(len(names)), mean, color=COLORS["blue"], height=0.6, alpha=0.75)
+        half = np.vstack([mean - low, high - mean])  # not a number where there is no interval
+        axis.errorbar(mean, range(len(names)), xerr=half, fmt="none", color="black", capsize=4)
+        axis.set_title(title)
+    return figure
+
+
+def accuracies_by_case(tables, shorten=short_case):
+    """Draw accuracies of several kinds beside each other, one row a case."""
+    cases = list(next(iter(tables.values())).index)
+    figure, axes = new_figure(7.0, 1.2 + 0.25 * len(cases))
+    axis = axes[0, 0]
+    _rows_axis(axis, [shorten(case) for case in cases], "accuracy (%)")
+    colors = (COLORS["grey"], COLORS["red"], COLORS["blue"], COLORS["green"])
+    for (name, values), marker, color in zip(tables.items(), "sxoD", colors, strict=False):
+        face = {"mfc": "none"} if marker == "s" else {}
+        axis.plot(values, range(len(cases)), marker, color=color, label=name, **face)
+    axis.set_xlim(left=min(values.min() for values in tables.values()) - 2)
+    figure.legend(loc="outside lower center", ncols=len(tables), frameon=False)
+    return figure
+
+
+def specification_curve(gains, chosen):
+    """Draw joint specifications by their gain, with intervals, above what each of them changes."""
+    names = list(dict.fromkeys(name for changes in chosen.values() for name in changes))
+    order = gains.mean(axis=1).sort_values().index
+    mean, low, high = mean_interval(gains.loc[order])
+    figure, axes = new_figure(
+        7.6, 3 + 0.2 * len(names), 2, sharex=True, height_ratios=[2.4, 0.2 * len(names)]
+    )
+    top, below = axes[:, 0]
+    clear = (low > 0) | (high < 0)
+    for part, color in ((clear, "blue"), (~clear, "grey")):
+        x, half = np.flatnonzero(part), (high - mean)[part]
+        top.errorbar(x, mean[part], yerr=half, fmt="o", ms=3, lw=0.8, color=COLORS[color])
+    top.axhline(0, color=COLORS["black"], lw=1)
+    top.set(ylabel="gain in points")
+    dots = [(x, names.index(n)) for x, spec in enumerate(order) for n in chosen[spec]]
+    below.plot(*zip(*dots, strict=True), "s", ms=3, color=COLORS["black"])
+    below.set_yticks(range(len(names)), [universe_name(name) for name in names])
+    below.set(ylim=(len(names) - 0.4, -0.6), xlabel="specifications, by their gain")
     return figure

@@ -3,18 +3,18 @@
 from companion.figures.style import COLORS, new_figure
 
 
-def ranking_figure(screened, going, chance, labels=12):
-    """Draw every screened variant by its score; those that went on are filled."""
-    best = screened.drop_duplicates("variant").reset_index(drop=True)
-    figure, axes = new_figure(7.6, 0.9 + 0.24 * labels)
+def ranking_figure(table, filled, chance, names, height=3.8):
+    """Draw every protocol by its score, the filled ones apart, with the band of chance."""
+    figure, axes = new_figure(7.6, height)
     axis = axes[0, 0]
-    on = best["variant"].isin(going)
+    size = 6 if len(table) < 200 else 2
     axis.axvspan(*chance, color=COLORS["grey"], alpha=0.15, lw=0)
-    axis.plot(best.loc[on, "score"], best.index[on], "o", color=COLORS["blue"], label="went on")
-    style = {"mfc": "none", "color": COLORS["grey"], "label": "left out"}
-    axis.plot(best.loc[~on, "score"], best.index[~on], "o", **style)
-    axis.set(xlabel="root mean square deviation from the print", ylabel="rank of the variant")
-    axis.set(xlim=(0, None), ylim=(len(best), -1))
+    looks = {"color": COLORS["blue"]}, {"mfc": "none", "mec": COLORS["grey"]}
+    for part, name, look in zip((filled, ~filled), names, looks, strict=True):
+        scores = table.loc[part, "score"]
+        axis.plot(scores, scores.index + 1, "o", ms=size, label=name, **look)
+    axis.set(xlabel="root mean square deviation from the print", ylabel="rank")
+    axis.set(xlim=(0, None), ylim=(len(table) + 1, 0))
     axis.legend(loc="upper right", frameon=False)
     return figure
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 
-from companion.evidence.gains import mean_interval
 from companion.figures.style import COLORS, new_figure
 
 #: The window on the mixture's plane that all figures share.
@@ -18,7 +17,7 @@ WINDOW = (-2.0, 7.0, -2.5, 8.5)
 
 _CLASS_STYLE: dict[Any, Any] = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
 # No level at zero: rounding would paint one half of the plane in another colour than the other.
-_CHANGES = np.arange(-0.65, 0.66, 0.1)
+_CHANGES = np.arange(-4.25, 4.26, 0.5)
 _LINES = ("-", "--", ":", "-.")
 
 
@@ -50,29 +49,81 @@ def _legend_below(figure, handles, columns=None):
     )
 
 
-def shift_overview(mixture):
-    """Training density, test density, and the change of the class posterior between them."""
-    figure, axes = new_figure(8.4, 4.2, columns=3, sharey=True)
+def _best_boundaries(axis, mixture):
+    _boundary(axis, lambda Z: mixture.posterior(Z, "train")[:, 0], COLORS["red"], "--")
+    _boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
+
+
+_BEST = [
+    Line2D([], [], color=COLORS["black"], lw=2, label="best boundary for test"),
+    Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="best boundary for training"),
+]
+
+
+def class_shift(mixture, n=500, seed=0):
+    """Points of both populations in the colours of their classes, with both best boundaries."""
+    figure, axes = new_figure(6.4, 4.6, columns=2, sharey=True)
+    for axis, domain, name in zip(axes[0], ("train", "test"), ("training", "test"), strict=True):
+        X, y = mixture.sample(n, domain, random_state=seed)
+        _points(axis, X, y, np.ones(n), 14)
+        _best_boundaries(axis, mixture)
+        _plane(axis, f"{name} points")
+    _legend_below(figure, [*_class_handles(), *_BEST], columns=2)
+    return figure
+
+
+def weight_difference(mixture, least=1e-4):
+    """Joint weight minus plain ratio, a panel a class, wherever its training points can be."""
+    figure, axes = new_figure(7.4, 4.4, columns=2, sharey=True)
     across, up, points = _grid()
-    shape = len(up), len(across)
-    for axis, domain, name in zip(axes[0], ("train", "test"), ("training", "test"), strict=False):
-        density = mixture.density(points, domain).reshape(shape)
-        axis.contourf(across, up, density, levels=8, cmap="Greys")
-        _plane(axis, f"{name} density")
-    change = mixture.posterior(points, "test")[:, 0] - mixture.posterior(points, "train")[:, 0]
-    image = axes[0, 2].contourf(across, up, change.reshape(shape), levels=_CHANGES, cmap="PuOr_r")
-    _plane(axes[0, 2], "change of P(class 1 | x)")
-    figure.colorbar(image, ax=axes[0, 2], shrink=0.7)
-    for axis in axes[0]:
-        _boundary(axis, lambda X: mixture.posterior(X, "train")[:, 0], COLORS["red"], "--")
-        _boundary(axis, lambda X: mixture.posterior(X, "test")[:, 0], COLORS["black"], "-")
-    _legend_below(
-        figure,
-        [
-            Line2D([], [], color=COLORS["black"], lw=2, label="best boundary for test"),
-            Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="best boundary for training"),
-        ],
-    )
+    plain = mixture.marginal_ratio(points)
+    for axis, c in zip(axes[0], (1, 2), strict=True):
+        difference = mixture.joint_ratio(points, c) - plain
+        difference[mixture.class_density(points, c, "train") < least] = np.nan
+        values = difference.reshape(len(up), len(across))
+        style = {"levels": _CHANGES, "cmap": "PuOr_r", "extend": "both"}
+        image = axis.contourf(across, up, values, **style)
+        _best_boundaries(axis, mixture)
+        _plane(axis, f"a training point of class {c}")
+    figure.colorbar(image, ax=axes, shrink=0.7, label="joint weight − plain ratio")
+    _legend_below(figure, _BEST)
+    return figure
+
+
+def accuracy_by_settings(tables, printed):
+    """Mean accuracy against the training size under several settings, with the printed means."""
+    figure, axes = new_figure(8.2, 3.6, columns=len(tables), sharey=True)
+    colors = (COLORS["grey"], COLORS["orange"], COLORS["blue"])
+    for axis, (title, means) in zip(axes[0], tables.items(), strict=True):
+        for method, line, marker, color in zip(means, _LINES, "^sD", colors, strict=False):
+            sizes = means.index.astype(int)
+            axis.plot(sizes, means[method], line, marker=marker, color=color, label=method)
+            axis.plot(sizes, printed[method], marker, ms=9, mfc="none", mec=color, alpha=0.6)
+        axis.set(xscale="log", xlabel="training points", title=title)
+        axis.set_xticks(sizes, means.index)
+        axis.minorticks_off()
+    axes[0, 0].set_ylabel("accuracy (%)")
+    hollow = Line2D([], [], ls="", marker="o", mfc="none", color=COLORS["grey"], label="paper")
+    _legend_below(figure, [*axes[0, 0].get_legend_handles_labels()[0], hollow])
+    return figure
+
+
+def width_curves(widths, panels, best):
+    """Accuracy against the kernel's width, a panel a way of clipping: means of runs, and ranges."""
+    figure, axes = new_figure(8.2, 3.6, columns=len(panels), sharey=True)
+    for axis, (title, accuracies) in zip(axes[0], panels.items(), strict=True):
+        axis.axhline(100 * best, color=COLORS["black"], lw=1, ls="--", label="best possible rule")
+        styles = (("-", "s", COLORS["orange"]), (":", "D", COLORS["blue"]))
+        for (name, values), style in zip(accuracies.items(), styles, strict=True):
+            line, marker, color = style
+            low, mean, high = (100 * f(values, axis=1) for f in (np.min, np.mean, np.max))
+            axis.fill_between(widths, low, high, color=color, alpha=0.15)
+            axis.plot(widths, mean, line, marker=marker, color=color, label=name)
+        axis.set(xscale="log", xlabel="kernel width", title=title)
+        axis.set_xticks(widths, [f"{width:g}" for width in widths])
+        axis.minorticks_off()
+    axes[0, 0].set_ylabel("test accuracy (%)")
+    _legend_below(figure, axes[0, 0].get_legend_handles_labels()[0])
     return figure
 
 
@@ -115,15 +166,18 @@ def convergence(sizes, errors, limits=(), quantity="relative squared error"):
     return figure
 
 
-def boundary_information(positions, curves):
+def boundary_information(positions, curves, coordinates):
     """Mutual information and accuracy while a straight boundary moves through the test data."""
     figure, axes = new_figure(8.2, 3.4, columns=len(curves), sharey=True)
-    for axis, (title, curve) in zip(axes[0], curves.items(), strict=True):
-        density = curve["density"] / curve["density"].max()
-        axis.fill_between(positions, density, color="#dddddd", label="test density (scaled)")
-        axis.plot(positions, curve["information"], color=COLORS["blue"], lw=2, label="MI (nats)")
-        axis.plot(positions, curve["accuracy"], "--", color=COLORS["red"], lw=2, label="accuracy")
-        best = positions[np.argmax(curve["information"])]
+    for axis, (title, curve), along in zip(axes[0], curves.items(), coordinates, strict=True):
+        information, accuracy = curve
+        density = np.exp(-((along[:, None] - positions) ** 2) / 0.3).sum(axis=0)
+        axis.fill_between(
+            positions, density / density.max(), color="#dddddd", label="test density (scaled)"
+        )
+        axis.plot(positions, information, color=COLORS["blue"], lw=2, label="MI (nats)")
+        axis.plot(positions, accuracy, "--", color=COLORS["red"], lw=2, label="accuracy")
+        best = positions[np.argmax(information)]
         axis.axvline(best, color=COLORS["blue"], ls=":", label="largest MI")
         axis.set(xlabel="position of the boundary", ylim=(0, 1.05), title=title)
     axes[0, 0].set_ylabel("nats, or share correct")
@@ -141,13 +195,16 @@ def _points(axis, X, y, weights, scale):
         axis.scatter(*X[gone].T, s=9, marker="x", c=color, lw=0.7)
 
 
-def _sample_legend():
-    handles = [
+def _class_handles():
+    return [
         Line2D([], [], ls="", marker=marker, color=color, label=f"class {label}")
         for label, (marker, color) in _CLASS_STYLE.items()
     ]
+
+
+def _sample_legend():
     return [
-        *handles,
+        *_class_handles(),
         Line2D([], [], ls="", marker="x", color=COLORS["grey"], label="weight below 0.02"),
         Line2D([], [], color=COLORS["black"], lw=2, label="best boundary for test"),
         Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="learned boundary"),
@@ -180,104 +237,4 @@ def iteration_frame(X, y, weights, model, mixture, information, t):
     axis.set(xlabel="iteration", ylabel="mutual information (nats)", title="all iterations")
     axis.set_xticks(range(len(information)))
     _legend_below(figure, _sample_legend(), columns=3)
-    return figure
-
-
-def iteration_curves(history, true_prior_ratio, kept):
-    """What each iteration of Algorithm 1 did to information, sample size and prior ratio."""
-    figure, axes = new_figure(8.4, 3.2, columns=3)
-    steps = range(len(history))
-    for axis, key, title in zip(
-        axes[0], ("mutual_information", "effective_sample_size"), _CURVE_TITLES, strict=False
-    ):
-        axis.plot(steps, [record[key] for record in history], "-o", color=COLORS["blue"])
-        axis.set_title(title)
-    for c, (marker, color) in _CLASS_STYLE.items():
-        gamma = [record["prior_ratio"][c - 1] for record in history]
-        axes[0, 2].plot(steps, gamma, "-", marker=marker, color=color, label=f"class {c}")
-        axes[0, 2].axhline(true_prior_ratio[c - 1], color=color, ls=":")
-    axes[0, 2].set_title("prior ratio (dotted: true)")
-    axes[0, 2].legend(loc="center right", frameon=False)
-    for axis in axes[0]:
-        axis.axvline(kept, color=COLORS["red"], ls="--", zorder=0)
-        axis.set_xlabel("iteration")
-        axis.set_xticks(steps)
-    return figure
-
-
-_CURVE_TITLES = ("mutual information (nats)", "effective sample size")
-
-
-def ratio_surfaces(columns, highest=6.0, step=0.1):
-    """True ratios above estimated ones, in the same colours."""
-    figure, axes = new_figure(
-        2.7 * len(columns), 6.4, rows=2, columns=len(columns), sharex=True, sharey=True
-    )
-    across, up, points = _grid(step)
-    levels = np.linspace(0, highest, 13)
-    for position, (title, (true, estimated, sample)) in enumerate(columns.items()):
-        for axis, ratio, kind in zip(
-            axes[:, position], (true, estimated), ("true", "estimated"), strict=True
-        ):
-            values = np.asarray(ratio(points)).reshape(len(up), len(across))
-            image = axis.contourf(across, up, values, levels=levels, cmap="viridis", extend="max")
-            axis.plot(*np.asarray(sample).T, ".", ms=2, color="white", alpha=0.7)
-            _plane(axis, f"{title}: {kind}")
-    figure.colorbar(image, ax=axes, shrink=0.6, label="ratio")
-    return figure
-
-
-def accuracy_by_size(comparison):
-    """Printed and measured accuracy against the number of training samples, one panel a method."""
-    rows = comparison.dropna(subset=["mean"])
-    if rows.empty:
-        return _sentence("no case that the paper prints was run")
-    methods = rows["method"].unique()
-    figure, axes = new_figure(
-        8.2, 2.7 * -(-len(methods) // 2), -(-len(methods) // 2), 2, sharex=True, sharey=True
-    )
-    for axis, method in zip(axes.flat, methods, strict=False):
-        cells = rows[rows["method"] == method]
-        x = cells["case"].astype(int)
-        for column, shift, count, style in (
-            ("paper_", 0.985, 30, {"fmt": "s--", "color": COLORS["grey"], "label": "paper"}),
-            ("", 1.015, cells["n"], {"fmt": "o-", "color": COLORS["blue"], "label": "ours"}),
-        ):
-            half = 1.96 * cells[f"{column}sd"] / np.sqrt(count)
-            axis.errorbar(x * shift, cells[f"{column}mean"], yerr=half, capsize=3, **style)
-        axis.set(xscale="log", title=method)
-        axis.set_xticks(x, x.astype(str))
-        axis.minorticks_off()
-    for axis in axes.flat[len(methods) :]:
-        axis.set_visible(False)
-    figure.supxlabel("training samples", fontsize=9.5)
-    figure.supylabel("accuracy", fontsize=9.5)
-    axes[0, 0].legend(loc="lower right", frameon=False)
-    return figure
-
-
-def _sentence(text):
-    """A figure that says why it is empty: a rerun may ask for cases of its own only."""
-    figure, axes = new_figure(6.0, 1.0)
-    axes[0, 0].axis("off")
-    axes[0, 0].text(0.5, 0.5, text, ha="center", va="center")
-    return figure
-
-
-def gains(differences, unit="gain in points of accuracy"):
-    """Differences run by run, with their mean and its 95 % interval."""
-    figure, axes = new_figure(8.2, 3.4, columns=len(differences), sharey=True)
-    for axis, (title, cases) in zip(axes[0], differences.items(), strict=True):
-        axis.axhline(0, color=COLORS["black"], lw=1)
-        for position, runs in enumerate(cases.values()):
-            runs = np.asarray(runs, dtype=float)
-            # Spread sideways by rank, the same in every build: random jitter would not be.
-            aside = position + np.linspace(-0.22, 0.22, len(runs)) if len(runs) > 1 else [position]
-            axis.plot(aside, np.sort(runs), ".", color=COLORS["blue"], alpha=0.35, mew=0)
-            mean, low, _ = mean_interval(runs)
-            half = np.nan_to_num(mean - low)
-            axis.errorbar(position, mean, yerr=half, fmt="D", color=COLORS["red"], capsize=5)
-        axis.set_xticks(range(len(cases)), list(cases))
-        axis.set(title=title, xlabel="training samples")
-    axes[0, 0].set_ylabel(unit)
     return figure

@@ -1,4 +1,4 @@
-"""What the notebooks display: pictures, tables, claims, deviations, versions.
+"""What the notebooks display: answers, pictures, tables, claims, versions.
 
 Each function returns an object that Jupyter shows as the last value of a cell. Nothing in it
 changes from run to run as long as the numbers do not.
@@ -16,7 +16,6 @@ import pandas as pd
 from IPython.display import HTML, Image
 
 from companion.evidence.claims import claims, evaluate_claims
-from companion.evidence.deviations import deviations
 from companion.evidence.tables import html
 from companion.runs.results import published_results
 
@@ -96,6 +95,13 @@ def slider(pictures, texts, alts, *, name, label, start=0, width=760):
     )
 
 
+def answer(lines):
+    """Show the short answer to a notebook's question, in a box of the book's style."""
+    items = "".join(f"<li>{escape(line)}</li>\n" for line in lines)
+    title = '<p class="admonition-title">The answer, by what is published</p>'
+    return HTML(f'<div class="admonition important">\n{title}\n<ul>\n{items}</ul>\n</div>')
+
+
 def table(frame, caption, formats=".4f", align="right", height=None):
     """Show a table of text or numbers that scrolls by keyboard where the page is narrow."""
     if align not in ("right", "left"):
@@ -118,22 +124,15 @@ def _printed(value, how):
     return format(value, how).replace("-", "−") if "f" in how else format(value, how)
 
 
-def claims_table(ids, results=None, protocols=("matched", "tuned", "live"), evidence=False):
-    """Show the verdict on some of the paper's claims."""
+def claims_table(ids, results=None, protocols=("matched", "tuned", "live")):
+    """Show the verdict on some of the paper's claims, with its evidence."""
     results = published_results() if results is None else results
     unknown = sorted(set(ids) - {entry["id"] for entry in claims()})
     if unknown:
         raise ValueError(f"ids must name claims, got {unknown}")
     found = evaluate_claims(results, live="live" in protocols, ids=ids)
     found = found[found["protocol"].isin(protocols)]
-    rows = _claims_with_evidence(found) if evidence else _claims_at_a_glance(found)
-    # Two captions, since a page has both tables and a screen reader lists them by name.
-    caption = "Verdicts with their evidence" if evidence else "Claims and their verdicts"
-    return table(pd.DataFrame(rows), caption, align="left")
-
-
-def _claims_with_evidence(found):
-    return [
+    rows = [
         {
             "Claim": row.name,
             "Runs": row.protocol,
@@ -145,28 +144,7 @@ def _claims_with_evidence(found):
         }
         for row in found.itertuples(index=False)
     ]
-
-
-def _claims_at_a_glance(found):
-    protocols = found["protocol"].unique()
-    rows = []
-    for _, verdicts in found.groupby("id", sort=False):
-        short = verdicts.set_index("protocol")["verdict"]
-        rows.append(
-            {"Claim": verdicts["name"].iloc[0], "What is claimed": verdicts["claim"].iloc[0]}
-            | {p: f"**{short[p]}**" if p in short else "–" for p in protocols}
-        )
-    return rows
-
-
-def deviations_table(ids):
-    """Show what the paper leaves open at some points, and what was done here."""
-    entries = {entry["id"]: entry for entry in deviations()}
-    unknown = sorted(set(ids) - set(entries))
-    if unknown:
-        raise ValueError(f"ids must name deviations, got {unknown}")
-    rows = [{"Nr.": i, "Choice": entries[i]["title"], "Here": entries[i]["ours"]} for i in ids]
-    return table(pd.DataFrame(rows), "Open choices met on this page", align="left")
+    return table(pd.DataFrame(rows), "Verdicts with their evidence", align="left")
 
 
 def run_count(rows):

@@ -85,7 +85,8 @@ def _papermill(path, values, root, progress):
     for variable in _ONE_THREAD:  # for the kernel, which starts as a process of its own
         os.environ.setdefault(variable, "1")
     started = time.perf_counter()
-    executed = papermill.execute_notebook(
+    executed = _with_a_kernel(
+        papermill.execute_notebook,
         str(path),
         str(scratch),  # left there if a cell fails, with the error in its place
         parameters=values,
@@ -98,6 +99,17 @@ def _papermill(path, values, root, progress):
     seconds = time.perf_counter() - started
     scratch.unlink()
     return executed, seconds
+
+
+def _with_a_kernel(run, *arguments, **options):
+    """Begin again if the kernel dies before its first answer: another process took its port."""
+    for _ in range(2):
+        try:
+            return run(*arguments, **options)
+        except RuntimeError as error:
+            if "kernel_info" not in str(error):
+                raise
+    return run(*arguments, **options)
 
 
 def strip_volatile(executed, source):

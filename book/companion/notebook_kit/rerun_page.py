@@ -22,6 +22,7 @@ _LABELS = (
 # A proof without a label gets one from sphinx-proof that is unique in its page only.
 _OPTIONS = r"((?:[ \t]*:[\w-]+:.*\n)*)"
 _PROOF = re.compile(r"^([`:~]{3,}\{prf:(?!proof\})(\w+)\}.*\n)" + _OPTIONS, re.MULTILINE)
+_EQUATION = re.compile(r"\$\$\n((?:(?!\$\$).)*?)\n\$\$ \(([\w:.-]+)\)", re.DOTALL)
 _LINK = re.compile(r"(\]\()(?!\w+:|#|/)([^)#\s]+)")
 _DOC = re.compile(r"(\{doc\}`(?:[^`<]*<)?)(?!/)([\w./-]+)(?=>?`)")
 _GLUE = re.compile(r"(\{glue(?::\w+)?\}`)(?!/)([\w./-]+)(?=::)")  # a value of another page
@@ -31,6 +32,7 @@ _HOME, _AWAY = "notebooks", "book/runs"
 
 def as_rerun(notebook, source_name, run_name, values, seconds):
     """Give an executed copy its own title, labels and links."""
+    number_equations(notebook)
     labels, proofs = find_labels(notebook), 0
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -56,6 +58,29 @@ def find_labels(notebook):
             labels.update(name for pattern in _LABELS for name in pattern.findall(cell.source))
         labels.update(filter(None, [cell.metadata.get("mystnb", {}).get("figure", {}).get("name")]))
     return labels
+
+
+def number_equations(notebook):
+    """Write the numbers that equations have on the page of the source into those of its rerun.
+
+    The book counts equations through all its pages, so a copy's would get others.
+    """
+    prose = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    found = [label for cell in prose for _, label in _EQUATION.findall(cell.source)]
+    numbers = {label: place for place, label in enumerate(found, start=1)}
+
+    def tagged(match):
+        body, label = match.groups()
+        tag = f"{body} \\tag{{{numbers[label]}}}"
+        return f"({label})=\n\\begin{{equation*}}\n{tag}\n\\end{{equation*}}"
+
+    def reference(match):
+        label = match[1]
+        return f"{{ref}}`({numbers[label]}) <{label}>`" if label in numbers else match[0]
+
+    for cell in prose:
+        cell.source = _EQUATION.sub(tagged, cell.source)
+        cell.source = re.sub(r"\{eq\}`([\w:.-]+)`", reference, cell.source)
 
 
 def rename_labels(text, labels, run_name):

@@ -1,61 +1,70 @@
-"""What the first page includes: what reproduced, what DDR gains, how the claims fared."""
+"""What the first page includes: the answer in one minute, each number of it computed."""
 
+import io
+from contextlib import redirect_stdout
 from pathlib import Path
+from textwrap import fill
 
-import pandas as pd
+from sklearn.base import clone
 
-from companion.evidence.claims import VERDICTS
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
-from companion.evidence.printed import printed_gains, table_title, values
-from companion.evidence.tables import captioned, points, unbroken, with_interval
-from companion.evidence.verdicts import RULE
-from companion.figures.gains import FEWEST, gains_of_all_cases
+from companion.evidence.printed import printed_gains, table_name, table_title
+from companion.evidence.tables import points
+from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
+from companion.figures import landing as pictures
 from companion.pages import write_figure, write_fragments
 from companion.pages.coverage import missing_sentence
 from companion.paths import EXPERIMENTS, PROTOCOLS
+from companion.runs.experiments import setting_of
+from companion.runs.protocols import load_protocol
+from ddr import DDRClassifier
 
-FIGURE = "landing_gains.png"
+#: The run of the picture: the first of the published ones with so many training points.
+CASE, RUN = "300", 0
+_RIVALS = {RIVAL: "over the plain ratio", NO_WEIGHTS: "over no weights"}
+_WORD_CLASS = {"reproduces": "good", "reproduces in part": "fair"}
+EXAMPLE = """\
+from sklearn import datasets, linear_model
+from ddr import DDRClassifier, shifts
+X, y = datasets.load_breast_cancer(return_X_y=True)
+data = shifts.biased_sampling(X, y, choose="none", random_state=0)
+model = DDRClassifier(linear_model.LogisticRegression()).fit(data.X_train, data.y_train, data.X_test)
+print([round(m.score(data.X_test, data.y_test), 3) for m in (model.initial_estimator_, model)])
+"""  # noqa: E501
 
 
 def write(folder, evidence):
-    """Write the fragment and the figure of the first page."""
-    paths = write_fragments(folder, {"landing.md": landing_text(evidence)})
-    return [*paths, write_figure(gains_figure(evidence), Path(folder) / FIGURE)]
+    """Write the fragments and the pictures of the first page."""
+    folder = Path(folder)
+    gains, choices = gain_rows(evidence), deciding_choices(evidence.results)
+    figures = hero_figures() | {"landing_gains.png": pictures.mean_gains(gains, _RIVALS)}
+    fragments = {
+        "landing_status.md": status_line(evidence),
+        "landing_answers.md": answers_text(evidence, choices),
+        "landing_gains.md": gains_text(gains),
+        "landing_choices.md": choices_text(evidence, choices),
+        "landing_example.md": example_text(),
+    }
+    if len(choices):
+        names = [fill(universe_name(universe), 26) for universe in choices["universe"]]
+        bars = pictures.choice_bars(names, choices["change"], choices["low"], choices["high"])
+        figures["landing_choices.png"] = bars
+    drawn = [write_figure(figure, folder / name) for name, figure in figures.items()]
+    return [*write_fragments(folder, fragments), *drawn]
 
 
-def landing_text(evidence):
-    """Put the first page's fragment together."""
-    judged, gained = headline_tables(evidence)
-    values_table = captioned(
-        judged, f"Verdicts on the {len(values())} printed values, by table and protocol", "landing"
-    )
-    gains_table = captioned(
-        gained, f"Mean gain of {METHOD} in points, by table and protocol", "landing-gains"
-    )
-    return f"""{status_lines(evidence)}
+# ------------------------------------------------------------------------------- the verdicts
 
-{{numref}}`landing` counts values and orders by table, {{numref}}`landing-gains` has the gains, and
-{{numref}}`fig-landing-gains` shows every case.
 
-{values_table}
-
-{gains_table}
-
-{legend()} {{doc}}`scoreboard` has every value, {{doc}}`protocols` says
-what *matched* and *tuned* mean.
-
-```{{figure}} _generated/{FIGURE}
-:name: fig-landing-gains
-:alt: {figure_alt(evidence)}
-:width: 560px
-
-Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with the 95 % interval over
-the runs where there are at least {FEWEST}. The paper prints no paired differences, so its gains
-carry no interval.
-```
-
-{claims_sentence(evidence)} {{doc}}`claims` has each claim with its evidence.
-"""
+def status_line(evidence):
+    """One word for each table, with the settings that come nearest to the print."""
+    words = []
+    for experiment in EXPERIMENTS:
+        word = evidence.verdicts[experiment, "matched"].word
+        mark = _WORD_CLASS.get(word, "poor")
+        name = table_title(experiment).removeprefix("Paper's Table ")
+        words.append(f"{name} [{word}]{{.ddr-word .ddr-{mark}}}")
+    return ":::{div} ddr-status\nThe paper's tables:\n\n" + "\n\n".join(words) + "\n:::"
 
 
 def status_lines(evidence):
@@ -83,89 +92,154 @@ def _status(evidence, experiment, protocol):
     )
 
 
-def headline_tables(evidence):
-    """The verdicts and the gains of :func:`headline_table`, each narrow enough for a page."""
-    table = headline_table(evidence)
-    gains = [name for name in table if "uLSIF" in name or "no weights" in name]
-    return table.drop(columns=gains), table[[*table.columns[:2], *gains]]
+# -------------------------------------------------------------------------------- the answers
 
 
-def headline_table(evidence):
-    """Count values, orders and gains for each table and protocol."""
-    rows = []
-    for (experiment, protocol), verdict in evidence.verdicts.items():
-        name = table_title(experiment).removeprefix("Paper's Table ")
-        row = {"Paper's table": name, "Protocol": protocol, "Verdict": verdict.word}
-        row |= _value_cells(verdict)
-        row["Gain over uLSIF in print"] = points(printed_gains(experiment, METHOD, RIVAL).mean())
-        for rival, title in ((RIVAL, "uLSIF"), (NO_WEIGHTS, "no weights")):
-            found = over_cases(evidence.gains[experiment, protocol, rival])
-            interval = with_interval(found["mean"], found["low"], found["high"])
-            row[f"Gain over {title}"] = interval if found["cases"] else "–"
-            counts = f"{found['better']}, {found['worse']} of {found['cases']}"
-            row[f"Better, worse than {title}"] = counts if found["cases"] else "–"
-        rows.append({name: unbroken(cell) for name, cell in row.items()})
-    return pd.DataFrame(rows)
+def answers(evidence, choices):
+    """The three questions of a reader in a hurry, each with its answer of at most 50 words."""
+    return {
+        "Did it reproduce?": _reproduced(evidence),
+        "Why not everywhere?": _reasons(evidence, choices),
+        "Should I use it?": _advice(evidence),
+    }
 
 
-def _value_cells(verdict):
-    names = ("Values: agree, near, differ (expected)", "Orders: kept, open, reversed (expected)")
-    if verdict.word == "not run":
-        return dict.fromkeys(names, "–")
-    cells = []
-    for marks, column, expected in (
-        (("agrees", "near", "differs"), verdict.values["value"], verdict.expected["agrees"]),
-        (("kept", "open", "reversed"), verdict.orders["order"], verdict.expected["kept"]),
-    ):
-        counts = ", ".join(str((column == mark).sum()) for mark in marks)
-        cells.append(f"{counts} ({expected:.0f})")
-    return dict(zip(names, cells, strict=True))
+def answers_text(evidence, choices):
+    """Lay the answers out as boxes."""
+    links = ("scoreboard", "multiverse", "how_to")
+    boxes = [
+        f":::{{grid-item-card}} {question}\n:link: {link}\n:link-type: doc\n\n{answer}\n:::"
+        for (question, answer), link in zip(answers(evidence, choices).items(), links, strict=True)
+    ]
+    return "::::{grid} 1 1 3 3\n:gutter: 2\n\n" + "\n\n".join(boxes) + "\n::::"
 
 
-def legend():
-    """Explain the columns of the headline table."""
+def _reproduced(evidence):
+    judged = [evidence.verdicts[experiment, "matched"] for experiment in EXPERIMENTS]
+    run = [verdict for verdict in judged if verdict.word != "not run"]
+    value = [mark for verdict in run for mark in verdict.values["value"]]
+    order = [mark for verdict in run for mark in verdict.orders["order"]]
+    expected = sum(verdict.expected["agrees"] for verdict in run)
     return (
-        f"{RULE} In brackets stands how many values would agree, and orders be kept, in an exact "
-        "replication. Orders are those of two methods that the printed numbers themselves tell "
-        "apart. Gains are in points of accuracy, means over the cases with 95 % intervals; "
-        "*better* and *worse* count the cases that a paired t-test at 5 % confirms."
+        f"Of {len(value)} printed means, {value.count('agrees')} agree and {value.count('near')} "
+        f"are near; in an exact replication {expected:.0f} would agree. Of {len(order)} "
+        f"rankings of two methods that the print tells apart, {order.count('kept')} are kept and "
+        f"{order.count('reversed')} reversed."
     )
 
 
-def claims_sentence(evidence):
-    """Count the verdicts on the paper's claims and on our questions."""
-    parts = []
-    for by, name in (("paper", "claims of the paper"), ("ours", "questions of ours")):
-        found = evidence.claims[evidence.claims["by"] == by]
-        shown = []
-        for protocol, verdicts in found.groupby("protocol", sort=False)["verdict"]:
-            counts = verdicts.value_counts()
-            words = ", ".join(f"{v} {counts[v]}" for v in VERDICTS if v in counts)
-            runs = "in small computations" if protocol == "live" else f"by {protocol} runs"
-            shown.append(f"{runs} {words}")
-        parts.append(f"Verdicts on {found['id'].nunique()} {name}: {'; '.join(shown)}.")
-    return " ".join(parts)
+def _reasons(evidence, choices):
+    if choices.empty:
+        return "No changed choice has a clear effect in the stored runs."
+    first = choices.iloc[0]
+    gain = universe_gains(evidence.results, first["experiment"]).at[BASELINE, "gain"]
+    return (
+        "The paper leaves choices open, and they decide. One of them "
+        f"(*{universe_name(first['universe'])}*) changes the gain over the plain ratio in "
+        f"{table_name(first['experiment'])} by {points(first['change'])} points; the whole gain "
+        f"is {points(gain)}. Nobody knows what the authors chose."
+    )
 
 
-def gains_figure(evidence, columns=1):
-    """Draw the gain over uLSIF in each case: printed, matched and tuned."""
-    gains = {key[:2]: table for key, table in evidence.gains.items() if key[2] == RIVAL}
-    return gains_of_all_cases(gains, columns)
+def _advice(evidence):
+    found = [over_cases(evidence.gains[e, "tuned", NO_WEIGHTS]) for e in EXPERIMENTS]
+    found = [each for each in found if each["cases"]]
+    if not found:
+        return "Test first whether your data shifted, and keep a model without weights beside it."
+    gains = ", ".join(points(each["mean"]) for each in found)
+    worse, cases = (sum(each[name] for each in found) for name in ("worse", "cases"))
+    return (
+        f"Only after a check. With tuned settings DDR's mean gains over no weights are {gains} "
+        f"points; it is significantly worse in {worse} of {cases} cases. Test first whether your "
+        "data shifted, and keep a model without weights beside it."
+    )
 
 
-def figure_alt(evidence):
-    """Describe the figure for those who do not see it."""
-    cases = sum(len(printed_gains(e, METHOD, RIVAL)) for e in EXPERIMENTS)
-    sentences = [
-        f"Dot plot of the gain of {METHOD} over {RIVAL} in {cases} cases, a panel for each table."
+# ------------------------------------------------------------------------------- the pictures
+
+
+def hero_figures():
+    """Training beside test data of one published run, with three learned boundaries."""
+    protocol = load_protocol("synthetic")
+    problem, bench = setting_of(protocol, CASE, RUN)
+    X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
+    ratio = bench.ratio("uLSIF").fit(X, X_test)
+    models = {
+        "no weights": clone(bench.learner).fit(X, y),
+        "plain ratio": clone(bench.learner).fit(X, y, sample_weight=ratio.weights_),
+        "DDR": DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol["ddr"]),
+    }
+    models["DDR"].fit(X, y, X_test)
+    scores = {name: model.score(X_test, y_test) for name, model in models.items()}
+    train = pictures.shifted_sample(X, y, models, "training data")
+    shown = slice(0, 3 * len(y))  # enough points to see where they lie
+    titled = "test data, whose labels no method sees"
+    test = pictures.shifted_sample(X_test[shown], y_test[shown], models, titled, scores)
+    return {"landing_train.png": train, "landing_test.png": test}
+
+
+def gain_rows(evidence):
+    """Mean gains of each table over each rival: in print, nearest to it, tuned."""
+    rows = []
+    for experiment in EXPERIMENTS:
+        name = table_title(experiment).removeprefix("Paper's ").replace(" (", "\n(")
+        for rival in _RIVALS:
+            key = {"table": name, "rival": rival}
+            printed = printed_gains(experiment, METHOD, rival).mean()
+            rows.append(key | {"kind": "print", "mean": printed, "low": float("nan")})
+            for protocol in PROTOCOLS:
+                found = over_cases(evidence.gains[experiment, protocol, rival])
+                if found["cases"]:
+                    rows.append(
+                        key | {"kind": protocol, "mean": found["mean"], "low": found["low"]}
+                    )
+    return rows
+
+
+def gains_alt(rows):
+    """Say the mean gains for those who do not see them."""
+    parts = [
+        f"{row['table']} {_RIVALS[row['rival']]}, {pictures.IN_WORDS[row['kind']]}: "
+        f"{points(row['mean'])}"
+        for row in rows
     ]
-    for protocol in PROTOCOLS:
-        gains = pd.concat([evidence.gains[e, protocol, RIVAL] for e in EXPERIMENTS])
-        if len(gains):
-            inside = gains["printed"].between(gains["low"], gains["high"]).sum()
-            sentences.append(
-                f"With {protocol} settings our gains range from "
-                f"{points(gains['gain'].min())} to {points(gains['gain'].max())} points, "
-                f"and {inside} of {len(gains)} intervals contain the printed gain."
-            )
-    return " ".join(sentences)
+    return "Mean gains in points. " + "; ".join(parts).replace("\n", " ") + "."
+
+
+def gains_text(rows):
+    """The figure of the mean gains."""
+    return _figure(
+        "landing_gains.png", gains_alt(rows),
+        "What DDR gains on average: in print, with the settings that come nearest to the printed "
+        "values, and with tuned ones. Bars are 95 % intervals over the cases of a table.",
+    )  # fmt: skip
+
+
+def choices_text(evidence, choices):
+    """The figure of the choices that matter most."""
+    if choices.empty:
+        return "No changed choice has a clear effect in the stored runs."
+    alt = "; ".join(
+        f"{universe_name(row.universe)}: {points(row.change)}" for row in choices.itertuples()
+    )
+    where = " and ".join(dict.fromkeys(table_name(e) for e in choices["experiment"]))
+    return _figure(
+        "landing_choices.png", f"Changes of the gain in points. {alt}.",
+        f"The open choices that move the gain over the plain ratio most (in {where}), each "
+        "changed alone.",
+    )  # fmt: skip
+
+
+def _figure(name, alt, caption):
+    # Not a numbered figure: the first number belongs to the first page that speaks of it.
+    return f"![{alt}](_generated/{name})\n\n{{.ddr-caption}}\n{caption}"
+
+
+def example_text():
+    """Six lines of code, and what they print here and now."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(EXAMPLE, {})  # our own lines
+    return (
+        f"```{{code-block}} python\n{EXAMPLE}```\n\n```{{code-block}} text\n{printed.getvalue()}```"
+    )

@@ -9,15 +9,17 @@ from companion.evidence.printed import table_name
 from companion.evidence.tables import captioned, points, unbroken, with_interval
 from companion.evidence.universes import (
     BASELINE,
+    curve_inference,
     gain_changes,
+    joint_gains,
     universe_gains,
     universe_name,
     universes_reading,
 )
-from companion.figures.gains import universe_forest
+from companion.figures.gains import specification_curve, universe_forest
 from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS
-from companion.runs.multiverse import base_protocol, read, universes
+from companion.runs.multiverse import read, specifications, universes
 
 
 def write(folder, evidence):
@@ -30,27 +32,52 @@ def write(folder, evidence):
         if not found.empty:
             path = Path(folder) / f"multiverse_{experiment}.png"
             figures.append(write_figure(universe_forest(found), path))
+        chosen = {name: p["about"] for name, p in specifications(experiment).items()}
+        gains = joint_gains(evidence.results, experiment)
+        fragments[f"multiverse_{experiment}_joint.md"] = joint_text(experiment, gains)
+        if len(gains):
+            path = Path(folder) / f"multiverse_{experiment}_joint.png"
+            figures.append(write_figure(specification_curve(gains, chosen), path))
     return [*write_fragments(folder, fragments), *figures]
 
 
 def scope_text():
     """Say how many universes there are, and what all of them share."""
     content = read()
-    counts = [f"{len(universes(e))} for {table_name(e)}" for e in EXPERIMENTS]
-    limits = [
-        f"for {table_name(e)} with at most {limit} samples a side and from the "
-        f"{base_protocol(e)} protocol"
-        for e in EXPERIMENTS
-        if (limit := (content.get("problem") or {}).get(e, {}).get("max_samples"))
-    ]
-    text = (
+    runs, said = content["runs"], content.get("said", {})
+    counts = [f"{len(universes(e))} for {table_name(e)} ({runs[e]} runs)" for e in EXPERIMENTS]
+    return (
         f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}. "
-        f"All of a table start from the same random streams, {content['runs']} runs of each case, "
-        "so that they can be compared run by run"
+        "All of a table start from the same random streams, with as many runs of each case, "
+        f"so that they can be compared run by run. {' '.join(said.values())}"
     )
-    if limits:
-        text += f"; {' and '.join(limits)}, so its baseline is not the published table"
-    return text + "."
+
+
+def joint_text(experiment, gains):
+    """Say what the specifications that change many choices at once show together."""
+    wanted = specifications(experiment)
+    if gains.empty:
+        return f"No joint specification of {table_name(experiment)} is computed yet."
+    found, means = curve_inference(gains), gains.mean(axis=1)
+    values = found["found"]
+    return (
+        f"{len(gains)} of {len(wanted)} specifications drawn at random, each changing several "
+        f"choices at once, {read()['joint']['runs'][experiment]} runs of {gains.shape[1]} cases. "
+        f"The gain is positive in {int((means > 0).sum())} of them, from {points(means.min())} to "
+        f"{points(means.max())} points; the median is {points(values['median gain'])} "
+        f"(p = {found.at['median gain', 'p']:.3f}), significantly positive "
+        f"{values['share significant']:.0%} (p = {found.at['share significant', 'p']:.3f}), "
+        f"Stouffer's z {values['Stouffer' + chr(39) + 's z']:.1f} "
+        f"(p = {found.at['Stouffer' + chr(39) + 's z', 'p']:.3f}). The p-values come from turning "
+        f"the signs of all gains of a case together.\n\n"
+        f"```{{figure}} _generated/multiverse_{experiment}_joint.png\n"
+        f":name: fig-multiverse-{experiment}-joint\n"
+        f":alt: Specification curve of {len(gains)} gains and the choices that each changes.\n"
+        ":width: 680px\n\n"
+        f"Joint specifications of {table_name(experiment)} by their mean gain of {METHOD} over "
+        f"{RIVAL}, with 95 % intervals over the cases (blue: zero excluded). Below, what each "
+        "changes.\n```"
+    )
 
 
 def section_text(results, experiment, found):
@@ -109,6 +136,7 @@ def universe_table(found, moved):
                 "Gain": with_interval(row["gain"], row["low"], row["high"]),
                 "Gain over no weights": points(row["over_none"]),
                 "Change": "–" if change is None else with_interval(*change),
+                "p (Holm)": "–" if change is None else unbroken(_p_values(moved.loc[name])),
                 "Better, worse": unbroken(f"{row['better']}, {row['worse']} of {row['cases']}"),
                 "Runs": str(row["runs"]),
             }
@@ -116,6 +144,10 @@ def universe_table(found, moved):
     table = pd.DataFrame(rows)
     # What all universes share is said above the table.
     return table.drop(columns="Runs") if table["Runs"].nunique() == 1 else table
+
+
+def _p_values(row):
+    return f"{row['p']:.3f} ({row['p_holm']:.3f})"
 
 
 def _alt(found):

@@ -1,4 +1,4 @@
-"""What the page on the search for a protocol includes: rules, ranking, validation, calibration."""
+"""What the page on the searches includes: rules, ranking, validation, calibration of each."""
 
 from pathlib import Path
 
@@ -10,106 +10,192 @@ from companion.evidence.tables import captioned, unbroken
 from companion.evidence.verdicts import compare
 from companion.figures.search import ranking_figure, worth_figure
 from companion.pages import write_figure, write_fragments
+from companion.paths import EXPERIMENTS
 
-EXPERIMENT = "cross"
-OLD = "clipped"
+PRINT_RUNS = 30
 
 
 def write(folder, evidence):
-    """Write the fragments and figures of the page."""
-    search = searching.read_search(EXPERIMENT)
-    printed = searching.visible(EXPERIMENT, search)
-    responses = searching.published_responses(EXPERIMENT)
-    screened, second = (
-        searching.ranking(search, printed, responses, stage) for stage in search["stages"]
-    )
+    """Write the fragments and figures of the page, the same for each table."""
+    paths = []
+    for experiment in EXPERIMENTS:
+        search = searching.read_search(experiment)
+        printed, found = searching.visible(experiment, search), searching.published_outcomes(search)
+        table = searching.ranking(search, printed, found)
+        shown, names = ranked(search, printed, table, chances(search, printed, found)["choice"])
+        figures = {"ranking": ranking_figure(*shown, names)}
+        figures["worth"] = worth_figure(searching.worth(table, search))
+        texts = {
+            "rules": rules_text(search, table, found, shown),
+            "best": best_text(search, table, chances(search, printed, found)),
+            "calibration": calibration_text(search, found),
+            "test": test_text(evidence.results, search),
+        }
+        if experiment == "biased":
+            texts["pair"] = pair_text(printed, found)
+        texts = {f"search_{experiment}_{name}.md": text for name, text in texts.items()}
+        paths += write_fragments(folder, texts)
+        for name, figure in figures.items():
+            paths.append(write_figure(figure, Path(folder) / f"search_{experiment}_{name}.png"))
+    return paths
+
+
+def chances(search, printed, found):
+    """Scores that exact replications would get on either half, with as many draws as ours."""
+    draws = int(found["draws"].max())
+    return {
+        half: searching.exact_replication(printed, search[half], draws, PRINT_RUNS)
+        for half in ("choice", "validation")
+    }
+
+
+def ranked(search, printed, table, chance):
+    """What the picture of the ranking shows: scores, which are filled, the band of chance."""
+    band = np.quantile(chance, [0.025, 0.975])
+    if "stages" not in search:
+        return (table, table["score"] <= band[1], band), ("within chance", "farther off")
+    responses = searching.published("cross")
+    screened = searching.outcomes(search, responses, "screen")
+    best = searching.ranking(search, printed, screened).drop_duplicates("variant")
     going = searching.kept(search, printed, responses)
-    chance = np.quantile(searching.exact_replication(printed, search["choice"], 1), [0.025, 0.975])
-    figures = {
-        "search_ranking.png": ranking_figure(screened, going, chance),
-        "search_worth.png": worth_figure(searching.worth(second, search)),
-    }
-    texts = {
-        "search_rules.md": rules_text(search, going),
-        "search_second.md": second_text(search, printed, second),
-        "search_calibration.md": calibration_text(search, responses),
-        "search_test.md": test_text(evidence.results, search),
-    }
-    paths = [write_figure(figure, Path(folder) / name) for name, figure in figures.items()]
-    return [*write_fragments(folder, texts), *paths]
+    band = np.quantile(searching.exact_replication(printed, search["choice"], 1), [0.025, 0.975])
+    best = best.reset_index(drop=True)
+    return (best, best["variant"].isin(going), band), ("went on", "left out")
 
 
-def rules_text(search, going):
+def rules_text(search, table, found, shown):
     """Say what was searched, and how."""
-    counts = " × ".join(f"{len(levels)} ({choice})" for choice, levels in search["choices"].items())
-    draws, grids = search["stages"]["second"]["draws"], len(search["grids"])
-    return (
-        f"{len(searching.variants(search))} variants of the preprocessing, {counts}, were screened "
-        f"on {len(search['choice'])} cases with one draw each. {len(going)} of them score below "
-        f"the median of exact replications; these were run with {draws} draws. With "
-        f"{grids} ways to choose C each, {len(going) * grids} protocols were compared."
+    choices = search["choices"] | search["selections"]
+    counts = ", ".join(f"{choice} ({len(levels)})" for choice, levels in choices.items())
+    text = f"The choices, with the number of levels of each: {counts}. "
+    if "stages" in search:
+        text += (
+            f"{len(shown[0])} variants were screened on {len(search['choice'])} cases with one "
+            f"draw each; the {int(shown[1].sum())} that score below the median of exact "
+            "replications went on. "
+        )
+    return text + (
+        f"{len(table)} protocols were compared to the end, {found['draws'].max()} draws of each "
+        f"case; the columns looked at: {', '.join(search['columns'])}."
     )
 
 
-def second_text(search, printed, second):
+def best_text(search, table, chance):
     """Tabulate the best protocols beside what an exact replication would score."""
-    draws = search["stages"]["second"]["draws"]
+    shown = table.head(8).assign(rank=np.arange(1, len(table.head(8)) + 1))
+    old = matched_before(search, table)
+    shown = pd.concat([shown, old.assign(rank=old.index + 1)]).drop_duplicates("rank")
     rows = [
         {
-            "Preprocessing": row.variant.replace(" | ", "; "),
-            "Values of C": unbroken(row.grid),
-            "Deviation": f"{row.score:.4f}",
+            "Rank": f"{row.rank:,}",
+            "Protocol": f"{row.variant} | {row.grid}".strip(" |").replace(" | ", "; "),
+            "Choice": f"{row.score:.4f}",
+            "Validation": "–" if np.isnan(row.validation) else f"{row.validation:.4f}",
         }
-        for row in second.head(10).itertuples()
+        for row in shown.itertuples()
     ]
-    low, high = np.quantile(
-        searching.exact_replication(printed, search["choice"], draws), [0.5, 0.975]
-    )
-    chance = unbroken(f"{low:.4f}; {high:.4f}")
-    name = "*an exact replication (median; 97.5 %)*"
-    rows.append({"Preprocessing": name, "Values of C": "", "Deviation": chance})
-    verdict = (
-        "So chance alone would deviate as much, and nothing here speaks against it."
-        if second["score"].iloc[0] <= high
-        else "So **none of these** is the protocol of the print: it would deviate less."
-    )
-    return (
-        captioned(pd.DataFrame(rows), "The ten best protocols of the second stage", "search-second")
-        + f"\n\nThe best deviates by {second['score'].iloc[0]:.4f}. {verdict}\n"
-    )
+    limits = {half: np.quantile(scores, [0.5, 0.975]) for half, scores in chance.items()}
+    cells = {half.title(): unbroken("; ".join(f"{x:.4f}" for x in limits[half])) for half in limits}
+    rows.append({"Rank": "", "Protocol": "*an exact replication (median; 97.5 %)*"} | cells)
+    title = "The best protocols of the search, and the matched one as it stood before"
+    title = title if search.get("matched") else "The best protocols of the search"
+    name = f"search-{search['experiment']}-best"
+    text = f"{verdict(table, limits, old)} {search.get('because', '')}"
+    return f"{captioned(pd.DataFrame(rows), title, name)}\n\n{text}\n"
 
 
-def calibration_text(search, responses):
+def matched_before(search, table):
+    """The row of the matched protocol as it stood before the search, if the search names it."""
+    names = (table["variant"] + " | " + table["grid"]).str.removesuffix(" | ")
+    return table[names == search.get("matched")]
+
+
+def verdict(table, limits, old):
+    """Say whether chance explains what the best protocol still misses, and what follows."""
+    best = table.iloc[0]
+    half = "choice" if np.isnan(best["validation"]) else "validation"
+    missed = best["score"] if half == "choice" else best["validation"]
+    text = f"On the cases of the {half} the best deviates by {missed:.4f}; "
+    if missed <= limits[half][1]:
+        text += "chance alone would deviate as much, and nothing here speaks against it."
+    else:
+        text += "an exact replication would deviate less: **none of these** is the protocol."
+    if len(old):
+        text += " " + (
+            "It comes nearer than the matched protocol did on both halves, which gives way."
+            if nearer(table, old)
+            else "It does not come nearer than the matched protocol on both halves, which stays."
+        )
+    return text
+
+
+def nearer(table, old):
+    """Whether the best protocol beats an old one on the cases of the choice and the others."""
+    halves = ["score", "validation"]
+    return bool((table.iloc[0][halves] < old.iloc[0][halves]).all())
+
+
+def calibration_text(search, found):
     """Say how often the search finds a protocol that is known."""
-    share = searching.calibration(search, responses, "second")
+    share = searching.calibration(search, found)
+    parts = ", ".join(f"{choice} {part:.0%}" for choice, part in share.drop("protocol").items())
     return (
-        "Each protocol of the second stage was taken for the truth in turn, a table drawn from it "
-        "as if printed, and the search held on it: it found the very protocol in "
-        f"{share['protocol']:.0%} of the tables, and its preprocessing in {share['variant']:.0%}."
+        "Protocols of the search were taken for the truth in turn, a table drawn from each as if "
+        f"printed, and the search held on it. It found the level of each choice in: {parts} of the "
+        f"tables; all levels at once in {share['protocol']:.0%}."
     )
 
 
 def test_text(results, search):
-    """Compare the published table with the print, column by column, old protocol and new."""
+    """Compare the published tables with the print, column by column."""
+    experiment = search["experiment"]
     rows = [
         {"Protocol": name, "Column": method} | _nearness(cells, search)
-        for protocol, name in (("matched", "found by the search"), (OLD, "before the search"))
-        for method, cells in compare(results, EXPERIMENT, protocol).groupby("method", sort=False)
+        for protocol, name in search["compare"].items()
+        for method, cells in compared(results, experiment, protocol)
     ]
     return captioned(
         pd.DataFrame(rows),
-        "Mean absolute deviation from the print; the columns of uLSIF and DDR-uLSIF took no part "
-        "in the choice",
-        "search-test",
+        "Mean absolute deviation of the published runs from the print; the columns of uLSIF and "
+        "DDR-uLSIF took no part in the choice",
+        f"search-{experiment}-test",
     )
+
+
+def compared(results, experiment, protocol):
+    """The cells of each column that was run under a protocol, beside the print."""
+    cells = compare(results, experiment, protocol).dropna(subset=["delta"])
+    return cells.groupby("method", sort=False)
 
 
 def _nearness(cells, search):
     off = cells.set_index("case")["delta"].abs()
     within = (cells["delta"].abs() <= cells["paper_sd"]).sum()
     return {
-        "Choice": f"{off[search['choice']].mean():.3f}",
-        "Validation": f"{off[search['validation']].mean():.3f}",
+        "Choice": f"{off[search['choice']].mean():.4f}",
+        "Validation": f"{off[search['validation']].mean():.4f}",
         "Correlation": f"{np.corrcoef(cells['mean'], cells['paper_mean'])[0, 1]:.2f}",
         "Within one sd": unbroken(f"{within} of {len(cells)}"),
     }
+
+
+def pair_text(printed, found, one="USPS5v6", other="USPS3v8"):
+    """Say how near any protocol comes to two printed cells that stand in each other's way."""
+    plain = found[found["column"] == "Unweighted"]
+    wide = plain.pivot(index=searching.KEYS, columns="case", values="mean")
+    target = printed[printed["column"] == "Unweighted"].set_index("case")
+    missed = (wide[[one, other]] - target.loc[[one, other], "mean"]).abs().max(axis=1)
+    best = wide.loc[missed.idxmin()]
+    near = wide[(wide[one] - target.at[one, "mean"]).abs() <= target.at[one, "sd"]]
+    sds = found.merge(printed[[*searching.CELL, "sd"]], on=searching.CELL)
+    ratio = np.log(sds["sd_x"].clip(lower=1e-4) / sds["sd_y"]).abs()
+    ratio = ratio.groupby([sds[key] for key in searching.KEYS]).mean()
+    return (
+        f"The print has {one} at {target.at[one, 'mean']:.3f} beside {other} at "
+        f"{target.at[other, 'mean']:.3f} without weights. The protocol that comes nearest to both "
+        f"has {best[one]:.3f} and {best[other]:.3f} ({'; '.join(missed.idxmin())}). Of the "
+        f"{len(near)} protocols within one printed sd of {one}, the lowest {other} is "
+        f"{near[other].min():.3f}. "
+        f"Spreads: the mean absolute log ratio of sds is {ratio.min():.2f} at best, "
+        f"{ratio.median():.2f} in the middle."
+    ).replace(" | ", "; ")

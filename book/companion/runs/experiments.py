@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from companion.paths import cross_task
 from companion.runs.protocols import RATIOS, settings
+from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
 from ddr import datasets
 from ddr.discriminative import DDRClassifier
 from ddr.information import effective_sample_size, mutual_information
@@ -68,7 +69,8 @@ def draw_problem(protocol, case, seed, bench):
     """Draw the shifted problem of one run."""
     options = dict(protocol.get("problem", {}))
     if protocol["experiment"] == "synthetic":
-        return mixture_shift(int(case), random_state=seed, **options)
+        mixture = MIXTURES[options.pop("counts", "random")]
+        return mixture_shift(int(case), mixture=mixture, random_state=seed, **options)
     if protocol["experiment"] == "cross":
         task = cross_task(case)
         pair = task.first, task.second
@@ -96,6 +98,7 @@ class Bench:
     def look_at(self, X_train, X_test):
         """Note what learners and ratios take from the two samples: scale and centres."""
         self.scale = median_distance(X_test)
+        self.X_train = X_train
         self.learner = self._learner(X_test)
         self._start = None
 
@@ -103,7 +106,8 @@ class Bench:
         options = dict(self.protocol["learner"])
         name = options.pop("name")
         if name == "naive_bayes":
-            return GaussianNB()
+            unbiased = options.pop("unbiased", False)
+            return (SampleVarianceNB if unbiased else GaussianNB)(**options)
         if name == "svm":
             # The paper's accuracies are taken to be those of the machine, as without posteriors.
             return LinearSVMWithPosteriorsCV(
@@ -116,6 +120,7 @@ class Bench:
             )
         if name != "iwlspc":
             raise ValueError(f"learner name must be one of {', '.join(LEARNERS)}, got {name!r}")
+        options["lams"] = self._penalties(options, "lams")
         centers = choose_centers(X_test, options.pop("n_centers"), None, self.center_seed)
         factors = np.asarray(options.pop("sigma_factors"), dtype=float)
         return IWLSPCCV(
@@ -128,7 +133,17 @@ class Bench:
         if "sigma_factors" in options:
             widths = np.asarray(options.pop("sigma_factors"), dtype=float) * self.scale
             options["sigma"] = float(widths[0]) if len(widths) == 1 else widths
+        if "lam" in options:
+            options["lam"] = self._penalties(options, "lam")
+        if options.pop("pooled", False):
+            return PooledULSIF(pool=self.X_train, random_state=self.ratio_seed, **options)
         return RATIOS[name](random_state=self.ratio_seed, **options)
+
+    def _penalties(self, options, name):
+        """The penalties of a grid; where moments are sums over rows, not means, they weigh less."""
+        if not options.pop("sums", False):
+            return options[name]
+        return np.asarray(options[name], dtype=float) / len(self.X_train)
 
     def gap(self, X_train, y_train, importance, X_test, y_test):
         """How much better the learner does with ideal weights, by which a direction is chosen."""

@@ -1,7 +1,9 @@
 """The multiverse: the matched protocol under every choice that the paper leaves open."""
 
+from functools import reduce
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 from companion.paths import BOOK, EXPERIMENTS
@@ -10,27 +12,43 @@ from companion.runs.protocols import changed, load_protocol
 METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
 
 
+def _base(content, experiment):
+    few = {"methods": METHODS, "extra_methods": {"cases": [], "methods": []}}
+    return changed(load_protocol(experiment), **few, **content.get("base", {}).get(experiment, {}))
+
+
+def _changes(content, experiment):
+    """What each universe changes in an experiment, where it does."""
+    found = {name: u.get(experiment, u.get("all")) for name, u in content["universes"].items()}
+    return {name: change for name, change in found.items() if change is not None}
+
+
 def universes(experiment, path=None):
-    """Protocols of an experiment's universes."""
+    """Protocols of an experiment's universes: one choice changed at a time."""
     content = read(path)
-    base = changed(
-        load_protocol(experiment, base_protocol(experiment, path)),
-        methods=METHODS,
-        extra_methods={"cases": [], "methods": []},
-        runs=content["runs"],
-        problem=content["problem"].get(experiment, {}),
-    )
-    found = {}
-    for name, universe in content["universes"].items():
-        change = universe.get(experiment, universe.get("all"))
-        if change is not None:
-            found[name] = changed(base, protocol=f"universe:{name}", **change)
+    base = changed(_base(content, experiment), runs=content["runs"][experiment])
+    return {
+        name: changed(base, protocol=f"universe:{name}", **change)
+        for name, change in _changes(content, experiment).items()
+    }
+
+
+def specifications(experiment, path=None):
+    """Protocols with many choices changed at once, drawn at random; ``about`` lists the changes."""
+    content = read(path)
+    rule, changes = content["joint"], _changes(content, experiment)
+    if experiment not in rule["runs"]:
+        return {}
+    rng = np.random.default_rng([rule["seed"], EXPERIMENTS.index(experiment)])
+    factors = [[name for name in factor if name in changes] for factor in rule["factors"]]
+    base, found = _base(content, experiment), {}
+    for number in range(1, rule["specifications"] + 1):
+        drawn = [["", *factor][rng.integers(len(factor) + 1)] for factor in factors]
+        chosen = [name for name in drawn if name]
+        protocol = reduce(lambda p, name: changed(p, **changes[name]), chosen, base)
+        names = {"protocol": f"joint:{number:02d}", "about": chosen}
+        found[names["protocol"]] = changed(protocol, runs=rule["runs"][experiment], **names)
     return found
-
-
-def base_protocol(experiment, path=None):
-    """Name of the protocol that an experiment's universes change."""
-    return read(path).get("base", {}).get(experiment, "matched")
 
 
 def read(path=None):

@@ -19,9 +19,9 @@ _ALLOWED = {
     "": "about experiment protocol seed runs cases methods extra_methods "
     "problem learner ratios ddr",
     "extra_methods": "cases methods",
-    "problem": "n_test choose n_omegas redraw strength test_fraction "
+    "problem": "n_test counts choose n_omegas redraw strength test_fraction "
     "resize antialias clip scaling fraction max_samples",
-    "learner": "name sigma_factors lams Cs cv loss n_centers",
+    "learner": "name unbiased priors sigma_factors lams sums Cs cv loss n_centers",
     "ddr": "normalization prior matching information_prior components scale "
     "stopping min_iter max_iter tol reselect",
 }
@@ -70,6 +70,7 @@ def _check_ratios(ratios):
             raise ValueError(f"{name} of ratios must hold settings by their names, got {options!r}")
         # A run seeds its ratios itself.
         known = {"sigma_factors", *RATIOS[name]().get_params()} - {"random_state"}
+        known |= {"sums", "pooled"} if name == "uLSIF" else set()
         _check_keys(f"{name} of ratios", options, known)
 
 
@@ -86,20 +87,20 @@ def changed(content, **changes):
     content = deepcopy(content)
     for key, value in changes.items():
         if isinstance(value, dict) and isinstance(content.get(key), dict):
-            content[key] = _merged(content[key], value)
+            content[key] = merged(content[key], value)
         else:
             content[key] = value
     return check_protocol(content)
 
 
-def _merged(old, new):
+def merged(old, new):
     """Merge one level deeper too: ``ratios`` holds a dict for each ratio. None removes a key."""
-    merged = dict(old)
+    both = dict(old)
     for key, value in new.items():
-        if isinstance(value, dict) and isinstance(merged.get(key), dict):
-            value = _merged(merged[key], value)
-        merged[key] = value
-    return {key: value for key, value in merged.items() if value is not None}
+        if isinstance(value, dict) and isinstance(both.get(key), dict):
+            value = merged(both[key], value)
+        both[key] = value
+    return {key: value for key, value in both.items() if value is not None}
 
 
 def settings(content):

@@ -3,12 +3,22 @@
 With them a grid of candidates is a mere selection, so that many protocols cost no more than one.
 """
 
+import os
+
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from companion.paths import cross_task
-from ddr.shifts import cross_dataset
+from companion.runs.experiments import load_case
+from companion.runs.store import parameters_hash
+from ddr.datasets import scale_to_unit_box
+from ddr.kernels import gaussian_kernel, median_distance, squared_distances
+from ddr.shifts import cross_dataset, selection_probability
+from ddr.validation import stratified_folds
+
+#: Penalties of the response tables: half decades, to which the grids of a search are rounded.
+PENALTIES = 10.0 ** np.arange(-6.0, 2.5, 0.5)
 
 
 class CrossResponses:
@@ -59,3 +69,112 @@ def _accuracies(K, y, K_test, y_test, Cs):
         decision = K_test[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
         found.append(float(np.mean(model.classes_[(decision > 0).astype(int)] == y_test)))
     return found
+
+
+class BiasedTables:
+    """Response tables of IWLSPC on a biased-sampling case, without weights and with ideal ones."""
+
+    def __init__(self, options, search):
+        self.options, self.search = options, search
+
+    @property
+    def parameters(self):
+        """What decides a table."""
+        names = ("seed", "omegas", "folds", "centers", "widths")
+        return {"options": self.options, **{name: self.search[name] for name in names}}
+
+    def __call__(self, case, draw):
+        """Axes: direction; first or second set; no or ideal weights; width; penalty; quantity."""
+        # Quantities: accuracy and zero-one risk where rows that no class fits go to the more
+        # frequent class; both where they go to the first class; squared risk.
+        search, table = self.search, load_case(case)
+        place = (search["cases"].index(case), draw)
+        rng = np.random.default_rng(np.random.SeedSequence(search["seed"], spawn_key=place))
+        X, y = scale_to_unit_box(table.X), np.unique(table.y, return_inverse=True)[1]
+        test, pool = np.split(rng.permutation(len(y)), [len(y) // 2])
+        centers = X[rng.permutation(test)[: search["centers"]]]
+        units = {"relative": median_distance(X[test]), "absolute": 1.0}
+        widths = [value * units[kind] for kind, vs in search["widths"].items() for value in vs]
+        distances, found = squared_distances(X, centers), []
+        kernels = [gaussian_kernel(X, centers, width, squared=distances) for width in widths]
+        kernels = [(K, K[test]) for K in kernels]
+        for _ in range(search["omegas"]):
+            probability, sets = self._sets(X, y, pool, rng)
+            for rows in sets:
+                folds = stratified_folds(y[rows], search["folds"], int(rng.integers(2**31)))
+                for weight in (np.ones(len(rows)), 1 / probability[rows]):
+                    found += [
+                        _LeastSquares(K[rows], y[rows], weight).responses(K_test, y[test], folds)
+                        for K, K_test in kernels
+                    ]
+        shape = (search["omegas"], 2, 2, len(widths), len(PENALTIES), 5)
+        return np.array(found, np.float32).reshape(shape)
+
+    def _sets(self, X, y, pool, rng):
+        """A direction's probabilities and two training sets, with rows enough of either class."""
+        for _ in range(100):
+            omega = rng.uniform(-1, 1, X.shape[1])
+            probability = selection_probability(X, omega, self.options["strength"])
+            sets = [
+                rng.permutation(pool[rng.random(len(pool)) < probability[pool]])
+                [: self.options.get("max_rows")] for _ in range(2)
+            ]  # fmt: skip
+            if min(np.bincount(y[rows], minlength=2).min() for rows in sets) >= 5:
+                return probability, sets
+        raise ValueError("a hundred directions left fewer than five rows of a class")
+
+    def stored(self, case, draw, folder):
+        """The table from its file, computed and written first where there is none."""
+        path = folder / parameters_hash(self.parameters)[:16] / f"{case}-{draw}.npy"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part.npy")
+            np.save(part, self(case, draw))
+            os.replace(part, path)
+        return np.load(path)
+
+
+class _LeastSquares:
+    """Least-squares fits of two classes at every penalty, by one eigendecomposition."""
+
+    def __init__(self, K, y, weight):
+        self.K, self.y, self.weight = K, y, weight
+
+    def responses(self, K_test, y_test, folds):
+        """Accuracies and risks of the five quantities, a row a penalty."""
+        values, frequent = self._fit(slice(None), K_test)
+        hits = [_called(values, other) == y_test[:, None] for other in (frequent, 0)]
+        risks = np.zeros((3, len(PENALTIES)))
+        for train, held in folds:
+            values, frequent = self._fit(train, self.K[held])
+            w, truth = self.weight[held], self.y[held, None]
+            risks += [w @ (_called(values, other) != truth) for other in (frequent, 0)] + [
+                w @ _squared(values, truth)
+            ]
+        risks /= self.weight.sum()
+        accuracies = np.mean(hits, axis=1)
+        return np.stack([accuracies[0], risks[0], accuracies[1], risks[1], risks[2]], axis=-1)
+
+    def _fit(self, rows, K_new):
+        """Values of both classes at new rows for each penalty, and the more frequent class."""
+        K, w = self.K[rows], self.weight[rows] / self.weight[rows].sum()
+        second = w * self.y[rows]
+        eigenvalues, U = np.linalg.eigh(K.T @ (K * w[:, None]))
+        h = U.T @ (K.T @ np.stack([w - second, second], axis=1))
+        shrunk = h[:, :, None] / (np.maximum(eigenvalues, 0)[:, None, None] + PENALTIES)
+        alpha = U @ shrunk.reshape(len(U), -1)
+        return (K_new @ alpha).reshape(len(K_new), 2, -1), int(second.sum() > 0.5)
+
+
+def _called(values, other):
+    """Class of the larger value; ``other`` where neither is positive."""
+    first, second = values[:, 0], values[:, 1]
+    return np.where((first > 0) | (second > 0), second > first, other)
+
+
+def _squared(values, truth):
+    """Brier score of the normalised values; one half each where neither is positive."""
+    positive = np.maximum(values, 0)
+    total = positive.sum(axis=1)
+    share = np.divide(positive[:, 1], total, out=np.full(total.shape, 0.5), where=total > 0)
+    return 2 * (share - truth) ** 2

@@ -237,16 +237,3 @@ def random_direction_runs(protocol, cases, runs, published=None, **options):
     if len(rows):
         return rows, True
     return runs_to_show(other, runs, cases, published, **options).rows, False
-
-
-def both_choices(chosen, random, methods=METHODS):
-    """Mean accuracies with the chosen and with a random direction, over the runs that both have."""
-    wide = [
-        rows[rows["method"].isin(methods)].pivot(
-            index=["case", "seed"], columns="method", values="accuracy"
-        )
-        for rows in (chosen, random)
-    ]
-    common = wide[0].index.intersection(wide[1].index)
-    means = [table.loc[common, list(methods)].mean() for table in wide]
-    return pd.DataFrame(means, index=["largest gap", "random"])

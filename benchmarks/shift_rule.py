@@ -1,0 +1,142 @@
+"""Fit the limits of ddr.guard to the stored shifts, and judge them on kinds that they never saw.
+
+    python -m benchmarks.shift_rule
+
+prints the fitted limits, which ``ddr.guard.RULE`` holds, and the gain of every rule on each kind of
+shift when it was fitted to the other kinds. Labels of a target decide which limits are fitted, and
+nothing else: a choice is made from the features alone.
+"""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import shift_store as store
+from benchmarks.shift_methods import METHODS
+from ddr.guard import Rule
+
+KEY = ["task", "kind", "learner", "seed"]
+NEVER, ALWAYS = float("inf"), 0.0
+GRID = {
+    "auc": (0.65, 0.7, 0.75, 0.8, 0.85, NEVER),
+    "residual_auc": (ALWAYS, 0.5, 0.52, 0.54, 0.56, 0.58),
+    "prior_evidence": (0.05, 0.01),
+    "ratio_agreement": (NEVER, 0.95, 0.9, 0.85, 0.8, ALWAYS),
+    "agreement": (NEVER, 0.99, 0.97, 0.95),
+}
+#: What a rule should reach: worst task, share of fits that lose more than 5, loss without a shift.
+WORST, LOSERS, NOTHING_SHIFTED = -3.0, 0.01, -0.1
+
+
+def stored(scores=store.SCORES, features=store.FEATURES):
+    """Gains in points over no weights, log-losses and features, one row a fit."""
+    scores = pd.DataFrame(store.read(scores))
+    accuracy, log_loss = (
+        scores.pivot(index=KEY, columns="method", values=value)
+        for value in ("accuracy", "log_loss")
+    )
+    gains = 100 * accuracy.sub(accuracy["no weights"], axis=0)
+    return gains, log_loss, pd.DataFrame(store.read(features)).set_index(KEY).loc[gains.index]
+
+
+def choices(rule, seen):
+    """``Rule.choose`` for a whole table at once; a test holds the two together."""
+    em = (seen.prior_evidence < rule.prior_evidence) & (seen.residual_auc < rule.residual_auc)
+    conditions = [
+        seen.auc >= rule.auc,
+        em,
+        seen.agreement >= rule.agreement,
+        seen.ratio_agreement >= rule.ratio_agreement,
+    ]
+    return np.select(conditions, ["none", "em", "ddr", "prior_ratio"], "none")
+
+
+def guarded(rule, gains, seen):
+    """Gain of the guarded classifier in each fit."""
+    chosen = choices(rule, seen)
+    return pd.Series(
+        np.select([chosen == c for c in METHODS], [gains[m] for m in METHODS.values()]), gains.index
+    )
+
+
+def summary(gain):
+    """Mean over tasks, worst task, share of fits that lose over 5 points, gain where none shifted.
+
+    ``gain`` is a series, or a frame with a column for each rule.
+    """
+    tasks = gain.groupby("task").mean()
+    nothing = gain[gain.index.get_level_values("kind") == "none"]
+    none = nothing.mean() if len(nothing) else 0.0 * gain.mean()
+    return {
+        "mean": tasks.mean(),
+        "worst": tasks.min(),
+        "losers": (gain < -5).mean(),
+        "none": none,
+    }
+
+
+def missed(found):
+    """By how much the wanted limits are missed, in points, in all."""
+    short = [WORST - found["worst"], 100 * (found["losers"] - LOSERS)]
+    return sum(np.maximum(0.0, each) for each in [*short, NOTHING_SHIFTED - found["none"]])
+
+
+def by_rule(gains, seen, **fixed):
+    """Gain of every rule of the grid in each fit: a column a rule, where some limits are fixed."""
+    grid = GRID | {name: (value,) for name, value in fixed.items()}
+    rules = [Rule(*limits) for limits in itertools.product(*grid.values())]
+    return pd.DataFrame({rule: guarded(rule, gains, seen) for rule in rules})
+
+
+def best(table, each_kind=True):
+    """Of the rules that miss least of what is wanted, the one with the largest mean gain.
+
+    What is wanted is asked of each kind of shift by itself, since the next shift is of one kind.
+    """
+    kinds = table.index.get_level_values("kind") if each_kind else np.zeros(len(table))
+    short = sum(missed(summary(part)) for _, part in table.groupby(kinds))
+    order = pd.DataFrame({"missed": short, "loss": -summary(table)["mean"]}).round(6)
+    return order.sort_values(["missed", "loss"], kind="stable").index[0]
+
+
+def leave_one_kind_out(table, each_kind=True):
+    """Each kind's rule, fitted without that kind, and the gain of every fit by its kind's rule."""
+    kinds = table.index.get_level_values("kind")
+    rules = {kind: best(table[kinds != kind], each_kind) for kind in sorted(set(kinds))}
+    parts = [table.loc[kinds == kind, rule] for kind, rule in rules.items()]
+    return rules, pd.concat(parts).loc[table.index]
+
+
+#: Rules to be compared: all limits fitted; parts of it; Algorithm 1 at one significance level.
+RULES = {
+    "all limits fitted": {},
+    "the same, to all kinds together": {"each_kind": False},
+    "without EM": {"residual_auc": ALWAYS},
+    "EM or nothing": {"ratio_agreement": NEVER, "agreement": NEVER},
+    "DDR or nothing, by AUC and agreement": {"residual_auc": ALWAYS, "ratio_agreement": NEVER},
+}
+
+
+def compare(gains, seen, each_kind=True, **fixed):
+    """The rule fitted to all, those fitted without each kind, and the gains of these."""
+    table = by_rule(gains, seen, **fixed)
+    return best(table, each_kind), *leave_one_kind_out(table, each_kind)
+
+
+def main():
+    gains, _, seen = stored()
+    for name, fixed in RULES.items():
+        rule, rules, gain = compare(gains, seen, **fixed)
+        print(f"{name}, fitted to all {len(gains)} fits: {rule}")
+        print("  on kinds left out:", {k: round(float(v), 4) for k, v in summary(gain).items()})
+        for kind, rule in rules.items():
+            part = summary(gain[gain.index.get_level_values("kind") == kind])
+            print(
+                f"  {kind:<12}{part['mean']:+.2f}, worst {part['worst']:+.2f}, {part['losers']:.1%}"
+            )
+            print(f"    {rule}")
+
+
+if __name__ == "__main__":
+    main()

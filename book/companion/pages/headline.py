@@ -1,0 +1,139 @@
+"""The counts and gains of all tables at once: above the scoreboard, and what the README says."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from companion.evidence.claims import VERDICTS
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
+from companion.evidence.printed import printed_gains, table_title, values
+from companion.evidence.tables import captioned, points, unbroken, with_interval
+from companion.evidence.verdicts import RULE
+from companion.figures.gains import FEWEST, gains_of_all_cases
+from companion.pages import write_figure, write_fragments
+from companion.paths import EXPERIMENTS, PROTOCOLS
+
+FIGURE = "headline_gains.png"
+
+
+def write(folder, evidence):
+    """Write the fragment and the figure."""
+    paths = write_fragments(folder, {"headline.md": headline_text(evidence)})
+    return [*paths, write_figure(gains_figure(evidence), Path(folder) / FIGURE)]
+
+
+def headline_text(evidence):
+    """Put the two tables, their legend and the picture of every case together."""
+    judged, gained = headline_tables(evidence)
+    values_table = captioned(
+        judged, f"Verdicts on the {len(values())} printed values, by table and protocol", "headline"
+    )
+    gains_table = captioned(
+        gained, f"Mean gain of {METHOD} in points, by table and protocol", "headline-gains"
+    )
+    return f"""{values_table}
+
+{gains_table}
+
+{legend()}
+
+```{{figure}} _generated/{FIGURE}
+:name: fig-headline-gains
+:alt: {figure_alt(evidence)}
+:width: 560px
+
+Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with the 95 % interval over
+the runs where there are at least {FEWEST}. The paper prints no paired differences, so its gains
+carry no interval.
+```
+
+{claims_sentence(evidence)} {{doc}}`claims` has each claim with its evidence.
+"""
+
+
+def headline_tables(evidence):
+    """The verdicts and the gains of :func:`headline_table`, each narrow enough for a page."""
+    table = headline_table(evidence)
+    gains = [name for name in table if "uLSIF" in name or "no weights" in name]
+    return table.drop(columns=gains), table[[*table.columns[:2], *gains]]
+
+
+def headline_table(evidence):
+    """Count values, orders and gains for each table and protocol."""
+    rows = []
+    for (experiment, protocol), verdict in evidence.verdicts.items():
+        name = table_title(experiment).removeprefix("Paper's Table ")
+        row = {"Paper's table": name, "Protocol": protocol, "Verdict": verdict.word}
+        row |= _value_cells(verdict)
+        row["Gain over uLSIF in print"] = points(printed_gains(experiment, METHOD, RIVAL).mean())
+        for rival, title in ((RIVAL, "uLSIF"), (NO_WEIGHTS, "no weights")):
+            found = over_cases(evidence.gains[experiment, protocol, rival])
+            interval = with_interval(found["mean"], found["low"], found["high"])
+            row[f"Gain over {title}"] = interval if found["cases"] else "–"
+            counts = f"{found['better']}, {found['worse']} of {found['cases']}"
+            row[f"Better, worse than {title}"] = counts if found["cases"] else "–"
+        rows.append({name: unbroken(cell) for name, cell in row.items()})
+    return pd.DataFrame(rows)
+
+
+def _value_cells(verdict):
+    names = ("Values: agree, near, differ (expected)", "Orders: kept, open, reversed (expected)")
+    if verdict.word == "not run":
+        return dict.fromkeys(names, "–")
+    cells = []
+    for marks, column, expected in (
+        (("agrees", "near", "differs"), verdict.values["value"], verdict.expected["agrees"]),
+        (("kept", "open", "reversed"), verdict.orders["order"], verdict.expected["kept"]),
+    ):
+        counts = ", ".join(str((column == mark).sum()) for mark in marks)
+        cells.append(f"{counts} ({expected:.0f})")
+    return dict(zip(names, cells, strict=True))
+
+
+def legend():
+    """Explain the columns of the headline table."""
+    return (
+        f"{RULE} In brackets stands how many values would agree, and orders be kept, in an exact "
+        "replication. Orders are those of two methods that the printed numbers themselves tell "
+        "apart. Gains are in points of accuracy, means over the cases with 95 % intervals; "
+        "*better* and *worse* count the cases that a paired t-test at 5 % confirms."
+    )
+
+
+def claims_sentence(evidence):
+    """Count the verdicts on the paper's claims and on our questions."""
+    parts = []
+    for by, name in (("paper", "claims of the paper"), ("ours", "questions of ours")):
+        found = evidence.claims[evidence.claims["by"] == by]
+        shown = []
+        for protocol, verdicts in found.groupby("protocol", sort=False)["verdict"]:
+            counts = verdicts.value_counts()
+            words = ", ".join(f"{v} {counts[v]}" for v in VERDICTS if v in counts)
+            runs = "in small computations" if protocol == "live" else f"by {protocol} runs"
+            shown.append(f"{runs} {words}")
+        parts.append(f"Verdicts on {found['id'].nunique()} {name}: {'; '.join(shown)}.")
+    return " ".join(parts)
+
+
+def gains_figure(evidence, columns=1):
+    """Draw the gain over uLSIF in each case: printed, matched and tuned."""
+    gains = {key[:2]: table for key, table in evidence.gains.items() if key[2] == RIVAL}
+    return gains_of_all_cases(gains, columns)
+
+
+def figure_alt(evidence):
+    """Describe the figure for those who do not see it."""
+    cases = sum(len(printed_gains(e, METHOD, RIVAL)) for e in EXPERIMENTS)
+    sentences = [
+        f"Dot plot of the gain of {METHOD} over {RIVAL} in {cases} cases, a panel for each table."
+    ]
+    for protocol in PROTOCOLS:
+        gains = pd.concat([evidence.gains[e, protocol, RIVAL] for e in EXPERIMENTS])
+        if len(gains):
+            inside = gains["printed"].between(gains["low"], gains["high"]).sum()
+            sentences.append(
+                f"With {protocol} settings our gains range from "
+                f"{points(gains['gain'].min())} to {points(gains['gain'].max())} points, "
+                f"and {inside} of {len(gains)} intervals contain the printed gain."
+            )
+    return " ".join(sentences)
