@@ -46,10 +46,11 @@ def choices(rule, seen):
     conditions = [
         seen.auc >= rule.auc,
         em,
+        (seen.agreement >= rule.agreement) & (seen.agreement == 1),
         seen.agreement >= rule.agreement,
         seen.ratio_agreement >= rule.ratio_agreement,
     ]
-    return np.select(conditions, ["none", "em", "ddr", "prior_ratio"], "none")
+    return np.select(conditions, ["none", "em", "none", "ddr", "prior_ratio"], "none")
 
 
 def guarded(rule, gains, seen):
@@ -89,21 +90,34 @@ def by_rule(gains, seen, **fixed):
     return pd.DataFrame({rule: guarded(rule, gains, seen) for rule in rules})
 
 
+def _merits(table, each_kind):
+    """What each rule misses, and its task means, by kind; or as if all were of one kind."""
+    groups = table.groupby("kind") if each_kind else [("all", table)]
+    short = pd.DataFrame({kind: missed(summary(part)) for kind, part in groups}).T
+    return short, table.groupby(["kind", "task"]).mean()
+
+
+def _best(short, tasks):
+    order = pd.DataFrame({"missed": short.sum(), "loss": -tasks.mean()}).round(6)
+    return order.sort_values(["missed", "loss"], kind="stable").index[0]
+
+
 def best(table, each_kind=True):
     """Of the rules that miss least of what is wanted, the one with the largest mean gain.
 
     What is wanted is asked of each kind of shift by itself, since the next shift is of one kind.
     """
-    kinds = table.index.get_level_values("kind") if each_kind else np.zeros(len(table))
-    short = sum(missed(summary(part)) for _, part in table.groupby(kinds))
-    order = pd.DataFrame({"missed": short, "loss": -summary(table)["mean"]}).round(6)
-    return order.sort_values(["missed", "loss"], kind="stable").index[0]
+    return _best(*_merits(table, each_kind))
 
 
 def leave_one_kind_out(table, each_kind=True):
     """Each kind's rule, fitted without that kind, and the gain of every fit by its kind's rule."""
     kinds = table.index.get_level_values("kind")
-    rules = {kind: best(table[kinds != kind], each_kind) for kind in sorted(set(kinds))}
+    if each_kind:
+        short, tasks = _merits(table, each_kind)
+        rules = {k: _best(short.drop(k), tasks.drop(k, level="kind")) for k in sorted(set(kinds))}
+    else:
+        rules = {k: best(table[kinds != k], each_kind) for k in sorted(set(kinds))}
     parts = [table.loc[kinds == kind, rule] for kind, rule in rules.items()]
     return rules, pd.concat(parts).loc[table.index]
 
