@@ -17,7 +17,6 @@ from benchmarks.shift_rule import (
     by_rule,
     choices,
     compare,
-    guarded,
     leave_one_kind_out,
     stored,
     summary,
@@ -35,15 +34,15 @@ _DRAWN = {DEFAULT: ("red", "s"), "EM": ("orange", "^"), GUARDED: ("blue", "o")}
 def write(folder, evidence=None):
     """Write the fragments and the figure of the page."""
     gains, losses, seen = stored()
-    left_out, firmness = _left_out(gains, seen), _firmness(by_rule(gains, seen))
-    _, rules, _ = compare(gains, seen)
+    table = by_rule(gains, seen)
+    _, rules, _ = compare(table)
     gains, losses = _with_guards(gains, losses, seen, rules)
     fragments = {
         "shifts_words.md": _words(gains),
         "shifts_methods.md": _methods(gains, losses),
         "shifts_rule.md": _rule(seen),
-        "shifts_left_out.md": left_out,
-        "shifts_firmness.md": firmness,
+        "shifts_left_out.md": _left_out(table),
+        "shifts_firmness.md": _firmness(table),
         "shifts_targets.md": _targets(gains[GUARDED]),
         "shifts_agreement.md": _agreement(gains[ALWAYS_RUN], seen),
     }
@@ -127,11 +126,11 @@ def _rule(seen):
     )
 
 
-def _left_out(gains, seen):
+def _left_out(table):
     rows = []
     for name, fixed in RULES.items():
-        rule, _, gain = compare(gains, seen, **fixed)
-        found, fitted = summary(gain), summary(guarded(rule, gains, seen))
+        rule, _, gain = compare(table, **fixed)
+        found, fitted = summary(gain), summary(table[rule])
         kinds = gain.groupby("kind").mean()
         row = {"rule": name, "fitted": points(fitted["mean"]), "left out": points(found["mean"])}
         row |= {"worst task": points(found["worst"]), "lose > 5, %": f"{100 * found['losers']:.1f}"}
