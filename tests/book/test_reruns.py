@@ -11,11 +11,42 @@ import time
 import nbformat
 import pytest
 from companion.notebook_kit import build
-from companion.notebook_kit.execute import RUNS, list_notebooks
+from companion.notebook_kit.execute import RUNS, list_notebooks, rerun
 from companion.notebook_kit.rerun_page import as_rerun
 from companion.pages import runs
 
 HOSTILE = "``` `<script>window.hacked = 1</script>` | \"q\" 'q' {{ z }} {ref}`x` </td> \n\\ é漢字"
+#: The smallest values that each notebook takes, and the largest that cost little.
+EXTREMES = {
+    "01_theory": (
+        {"n_monte_carlo": 1000, "n_learn": 50, "sigma": 0.1, "label": 1, "sizes": [50]}
+        | {"n_draws": 2, "sharpness": 0.1, "n_iterations": 1},
+        {"seed": 1_000_000, "sigma": 10.0, "sizes": [50, 2000], "n_draws": 3, "sharpness": 50.0}
+        | {"n_iterations": 20, "n_monte_carlo": 10_000},
+    ),
+    "02_synthetic": (
+        {"n_runs": 1, "n_train": [20], "n_test": 100, "seed": 0, "verify_runs": 0, "n_shown": 20}
+        | {"widths": [0.05], "width_runs": 1, "n_large": 1000},
+        {"n_runs": 2, "n_train": [100], "seed": 2**32 - 1, "n_shown": 2000, "run_shown": 999}
+        | {"widths": [20.0], "width_runs": 1, "n_large": 10_000},
+    ),
+    "03_biased_sampling": (
+        {"n_runs": 1, "cases": ["Ionosphere"], "strength": 0.0, "n_omegas": 1, "seed": 0}
+        | {"verify_runs": 0, "case_shown": "Ionosphere", "gap_cases": ["Ionosphere"]}
+        | {"gap_runs": 1, "compute_missing": True},
+        {"n_runs": 2, "cases": ["Ionosphere"], "strength": 20.0, "seed": 2**32 - 1}
+        | {"case_shown": "Ionosphere", "run_shown": 999, "gap_cases": ["Ionosphere"]}
+        | {"gap_runs": 1},
+    ),
+    "04_cross_dataset": (
+        {"n_runs": 1, "directions": ["USPS to MNIST"], "pairs": ["0 vs 1"], "fraction": 0.01}
+        | {"seed": 0, "verify_runs": 0, "verify_pairs": ["0 vs 1"], "compute_missing": True}
+        | {"direction_shown": "USPS to MNIST", "pair_shown": "0 vs 1", "Cs_shown": [1e-6]},
+        {"n_runs": 2, "directions": ["MNIST to USPS"], "pairs": ["9 vs 0"], "fraction": 0.1}
+        | {"seed": 2**32 - 1, "verify_pairs": ["9 vs 0"], "pair_shown": "9 vs 0"}
+        | {"run_shown": 999, "Cs_shown": [1e6], "resize": "nearest"},
+    ),
+}
 BUILD = "import sys; from companion.notebook_kit.build import build_site; build_site(sys.argv[1])"
 
 
@@ -33,7 +64,8 @@ def book(root, tmp_path_factory):
     (copy / RUNS).mkdir()
     for path in list_notebooks(copy):
         write_rerun(path, copy, "hostile", {"text": HOSTILE, "naïve": [1, 2]}, stderr=HOSTILE)
-        write_rerun(path, copy, "a-b_c", {})
+        for name, values in zip(("smallest", "largest-_0"), EXTREMES[path.stem], strict=True):
+            rerun(path.stem, values, name, copy, progress=False)
     (copy / RUNS / "truncated.ipynb").write_text('{"cells": [')
     runs.write(copy / "book" / "_generated", root=copy)
     subprocess.run([sys.executable, "-c", BUILD, str(copy)], check=True)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from companion.evidence import answers
 from companion.evidence.printed import printed_means
-from companion.evidence.protocol_search import published_responses
+from companion.evidence.protocol_search import published
 from companion.runs.results import published_results
 
 from ddr.mixture import FourClusters
@@ -106,7 +106,7 @@ def test_prior_counted_twice_is_squared():
 
 def test_preprocessing_is_read_from_the_search():
     steps = answers.means_by_step()
-    found = published_responses("cross")
+    found = published("cross")
     chosen = (found["stage"] == "second") & found["candidate"].isin([0.1, 1.0])
     variant = answers.STEPS["unclipped, one range"]
     rows = found[chosen & (found["variant"] == variant)]

@@ -142,7 +142,7 @@ def why_weight_by_class():
         f"inputs they say {_percent(risks['plain ratio'])}, unweighted "
         f"{_percent(risks['no weights'])}.",
         f"Half-way between two clusters, at (1, 3), a training point of class 1 should weigh "
-        f"{one:.2f} and one of class 2 {two:.2f}. The plain ratio gives both "
+        f"{one:.2f}, one of class 2 should weigh {two:.2f}. The plain ratio gives both "
         f"{mixture.marginal_ratio(between)[0]:.2f}.",
         f"The recipe needs one repair: as printed it counts the test prior twice, and class 1, "
         f"with {_percent(prior[0])} of the test points, would get {_percent(twice[0])} of the "
@@ -227,7 +227,7 @@ STEPS = {
 def means_by_step(grid="0.1, 1", stage="second"):
     """Unweighted accuracies of the search, one row a task, one column a way of preprocessing."""
     search = protocol_search.read_search("cross")
-    responses = protocol_search.published_responses("cross")
+    responses = protocol_search.published("cross")
     found = protocol_search.outcomes(search, responses, stage)
     found = found[found["grid"] == grid].pivot(index="case", columns="variant", values="mean")
     found = 100 * found.reindex(index=search["choice"], columns=list(STEPS.values()))

@@ -27,15 +27,13 @@ _COMPARED = (NO_WEIGHTS, RIVAL, METHOD)
 
 
 def with_and_without(runs, experiment, protocol, name, cases):
-    """A ratio beside DDR with that ratio: mean ± sd of both, and p of the paired t-test."""
+    """A ratio beside DDR with that ratio, mean ± sd of both; and the paired comparison."""
     tested = paired(runs, experiment, protocol, f"DDR-{name}", name)
     chosen = runs_of(runs, experiment, protocol).groupby(["method", "case"])["accuracy"]
     summary = chosen.agg(["mean", "std"])
     table = pd.DataFrame({"Case": list(cases)})
     for method in (name, f"DDR-{name}"):
         table[method] = [mean_sd(*summary.loc[method, case]) for case in cases]
-    p = tested.set_index("case")["p_paired"]
-    table[f"p, {name}"] = [f"{p[case]:.2g}" for case in cases]
     return table, tested
 
 

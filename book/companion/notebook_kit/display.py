@@ -97,7 +97,8 @@ def slider(pictures, texts, alts, *, name, label, start=0, width=760):
 
 def answer(lines):
     """Show the short answer to a notebook's question, in a box of the book's style."""
-    items = "".join(f"<li>{escape(line)}</li>\n" for line in lines)
+    items = "".join(f"<li>{escape(line, quote=False)}</li>\n" for line in lines)
+    items = items.replace(" %", "\u00a0%")  # no line begins with a sign
     title = '<p class="admonition-title">The answer, by what is published</p>'
     return HTML(f'<div class="admonition important">\n{title}\n<ul>\n{items}</ul>\n</div>')
 

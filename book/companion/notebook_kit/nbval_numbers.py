@@ -61,8 +61,8 @@ class Tolerance:
     def refuse_absurd(self, outputs):
         """Refuse an absolute tolerance that no number of the stored outputs could fail."""
         texts = [place[key] for found in _text_slots(outputs).values() for place, key in found]
-        printed = [number for text in texts for number in _take_apart(text)[1]]
-        largest = max((abs(_value(number)) for number in printed), default=None)
+        printed = [number for text in texts for number in take_apart(text)[1]]
+        largest = max((abs(value_of(number)) for number in printed), default=None)
         if largest is not None and self.abs > LARGEST_SHARE * largest:
             raise ValueError(
                 f"tolerance needs abs of at most {LARGEST_SHARE:g} of the largest number "
@@ -81,8 +81,8 @@ def _is_size(value):
 
 def differences(reference, measured, tolerance):
     """Say where two outputs disagree."""
-    stored_text, stored_numbers = _take_apart(reference)
-    new_text, new_numbers = _take_apart(measured)
+    stored_text, stored_numbers = take_apart(reference)
+    new_text, new_numbers = take_apart(measured)
     if stored_text != new_text:
         return [_first_text_difference(stored_text, new_text)]
     pairs = zip(stored_numbers, new_numbers, strict=True)
@@ -90,7 +90,7 @@ def differences(reference, measured, tolerance):
     return [sentence for sentence in found if sentence]
 
 
-def _take_apart(output):
+def take_apart(output):
     """Split into the text with each number replaced by ``#``, and the numbers as printed."""
     numbers = []
 
@@ -109,7 +109,7 @@ def _moved(position, stored, new, tolerance):
         return None
     if stored.lstrip("-+−").isdigit() and new.lstrip("-+−").isdigit():
         return f"number {position}: integer {new}, stored {stored}"
-    old_value, new_value = _value(stored), _value(new)
+    old_value, new_value = value_of(stored), value_of(new)
     delta, allowed = abs(new_value - old_value), tolerance.allows(old_value)
     # Decimal literals are not exact in binary: a difference equal to the tolerance must pass.
     if delta <= allowed * (1 + 1e-9) + 1e-15 * abs(old_value):
@@ -117,7 +117,8 @@ def _moved(position, stored, new, tolerance):
     return f"number {position}: {new}, stored {stored}, Δ={delta:.3g} > {allowed:.3g}"
 
 
-def _value(text):
+def value_of(text):
+    """Read a number as it is printed, with a true minus sign or a hyphen."""
     return float(text.replace("−", "-"))
 
 

@@ -15,16 +15,10 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from companion.evidence.gains import RIVAL
-from companion.evidence.tables import markdown
+from companion.evidence.universes import deciding_choices
 from companion.pages import gather
-from companion.pages.landing import (
-    claims_sentence,
-    figure_alt,
-    gains_figure,
-    headline_tables,
-    legend,
-    status_lines,
-)
+from companion.pages.headline import claims_sentence, figure_alt, gains_figure
+from companion.pages.landing import answers, status_lines
 from companion.paths import ROOT
 
 PICTURE = Path("book/_static/findings.png")
@@ -34,10 +28,11 @@ _BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
 
 
 def block(evidence):
-    """Compose what was found: a line a table, the counts, a picture, and the claims."""
-    tables = "\n".join(markdown(table) for table in headline_tables(evidence))
+    """Compose what was found: a line a table, three answers, a picture, and the claims."""
+    asked = answers(evidence, deciding_choices(evidence.results))
+    replies = "\n".join(f"- **{question}** {answer}" for question, answer in asked.items())
     return (
-        f"{status_lines(evidence)}\n\n{tables}\n{legend()}\n\n"
+        f"{status_lines(evidence)}\n\n{replies}\n\n"
         f"![{figure_alt(evidence)}]({PICTURE.as_posix()})\n\n{claims_sentence(evidence)}\n"
     )
 
