@@ -84,7 +84,15 @@ def _words(gains):
     )
 
 
-def _methods(gains, losses):
+def short():
+    """The words, and the methods that matter most, for the README."""
+    gains, losses, seen = stored()
+    gains, losses = _with_guards(gains, losses, seen, compare(gains, seen)[1])
+    shown = ["no weights", GUARDED, "EM", "uLSIF", DEFAULT, ALWAYS_RUN]
+    return _words(gains), _rows(gains[shown], losses[shown])
+
+
+def _rows(gains, losses):
     rows = []
     by_kind = gains.groupby("kind").mean()
     for method in gains.drop(columns="no weights").mean().sort_values(ascending=False).index:
@@ -99,8 +107,12 @@ def _methods(gains, losses):
             "log-loss": points(more),
         }
         rows.append(row | {kind: points(by_kind.loc[kind, method]) for kind in _KINDS})
+    return pd.DataFrame(rows)
+
+
+def _methods(gains, losses):
     caption = "Gain over no weights in points of accuracy, by method and by kind of shift"
-    return captioned(pd.DataFrame(rows), caption, "shifts-methods")
+    return captioned(_rows(gains, losses), caption, "shifts-methods")
 
 
 def _rule(seen):

@@ -7,6 +7,8 @@ published runs; :func:`stale` says whether they still are what the runs give.
 import hashlib
 import io
 import re
+import sys
+from importlib import import_module
 from pathlib import Path
 
 from PIL import Image
@@ -35,18 +37,29 @@ def block(evidence):
     )
 
 
-def with_block(text, new):
-    """Put a new block between the markers."""
-    if len(_BLOCK.findall(text)) != 1:
-        raise ValueError(f"README.md must have the line {START!r} and, below it, {END!r}, once")
-    return _BLOCK.sub(lambda _: f"{START}\n\n{new.strip()}\n\n{END}", text)
+def shifts_block():
+    """Compose what adapting gains and loses on shifts that nobody tuned for."""
+    if str(ROOT) not in sys.path:  # where the benchmarks lie, beside the packages
+        sys.path.append(str(ROOT))
+    words, table = import_module("benchmarks.shift_page").short()
+    return f"{words}\n\n{markdown(table)}\n\nGains over no weights, in points of accuracy.\n"
+
+
+def with_blocks(text, *new):
+    """Put new blocks between the pairs of markers."""
+    if len(_BLOCK.findall(text)) != len(new):
+        raise ValueError(
+            f"README.md must have the line {START!r} and, below it, {END!r}, {len(new)} times"
+        )
+    texts = iter(new)
+    return _BLOCK.sub(lambda _: f"{START}\n\n{next(texts).strip()}\n\n{END}", text)
 
 
 def write(root=ROOT, evidence=None):
     """Write the block and the picture."""
     root, evidence = Path(root), evidence or gather()
     readme, picture = root / "README.md", root / PICTURE
-    text = with_block(readme.read_text(encoding="utf-8"), block(evidence))
+    text = with_blocks(readme.read_text(encoding="utf-8"), block(evidence), shifts_block())
     readme.write_text(text, encoding="utf-8")
     if _drawn_from(picture) != _digest(evidence):
         _draw(evidence, picture)
@@ -57,7 +70,7 @@ def stale(root=ROOT, evidence=None):
     """Say what in the README is not what the runs give."""
     root, evidence = Path(root), evidence or gather()
     text, reasons = (root / "README.md").read_text(encoding="utf-8"), []
-    if with_block(text, block(evidence)) != text:
+    if with_blocks(text, block(evidence), shifts_block()) != text:
         reasons.append("the numbers in README.md are not those of the published runs")
     if _drawn_from(root / PICTURE) != _digest(evidence):
         reasons.append(f"{PICTURE.as_posix()} was not drawn from the published runs")
