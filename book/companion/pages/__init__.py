@@ -27,6 +27,7 @@ PAGES = (
     "companion.pages.headline",
     "companion.pages.differences",
     "companion.pages.scoreboard",
+    "companion.pages.record",
     "companion.pages.protocols",
     "companion.pages.search",
     "companion.pages.multiverse",

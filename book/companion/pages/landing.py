@@ -1,6 +1,7 @@
 """What the first page includes: the answer in one minute, each number of it computed."""
 
 import io
+import re
 from contextlib import redirect_stdout
 from pathlib import Path
 from textwrap import fill
@@ -14,7 +15,7 @@ from companion.evidence.universes import BASELINE, deciding_choices, universe_ga
 from companion.figures import landing as pictures
 from companion.pages import write_figure, write_fragments
 from companion.pages.coverage import missing_sentence
-from companion.paths import EXPERIMENTS, PROTOCOLS
+from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS
 from companion.runs.experiments import setting_of
 from companion.runs.protocols import load_protocol
 from ddr import DDRClassifier
@@ -44,6 +45,7 @@ def write(folder, evidence):
         "landing_gains.md": gains_text(gains),
         "landing_choices.md": choices_text(evidence, choices),
         "landing_example.md": example_text(),
+        "how_to_output.md": how_to_output(),
     }
     if len(choices):
         names = [fill(universe_name(universe), 26) for universe in choices["universe"]]
@@ -237,9 +239,19 @@ def _figure(name, alt, caption):
 
 def example_text():
     """Six lines of code, and what they print here and now."""
+    return f"```{{code-block}} python\n{EXAMPLE}```\n\n{printed_by(EXAMPLE)}"
+
+
+def printed_by(code):
+    """Run lines of our own pages and show what they print."""
     printed = io.StringIO()
     with redirect_stdout(printed):
-        exec(EXAMPLE, {})  # our own lines
-    return (
-        f"```{{code-block}} python\n{EXAMPLE}```\n\n```{{code-block}} text\n{printed.getvalue()}```"
-    )
+        exec(code, {})
+    return f"```{{code-block}} text\n{printed.getvalue()}```"
+
+
+def how_to_output():
+    """What the last example of the page on use prints."""
+    text = (BOOK / "how_to.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```\{code-block\} python\n(.*?)```", text, re.DOTALL)
+    return printed_by(examples[-1])
