@@ -7,16 +7,15 @@ published runs; :func:`stale` says whether they still are what the runs give.
 import hashlib
 import io
 import re
-import sys
-from importlib import import_module
 from pathlib import Path
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from companion.evidence.gains import RIVAL
+from companion.evidence.tables import markdown
 from companion.evidence.universes import deciding_choices
-from companion.pages import gather
+from companion.pages import gather, of_benchmarks
 from companion.pages.headline import claims_sentence, figure_alt, gains_figure
 from companion.pages.landing import answers, status_lines
 from companion.paths import ROOT
@@ -39,9 +38,7 @@ def block(evidence):
 
 def shifts_block():
     """Compose what adapting gains and loses on shifts that nobody tuned for."""
-    if str(ROOT) not in sys.path:  # where the benchmarks lie, beside the packages
-        sys.path.append(str(ROOT))
-    words, table = import_module("benchmarks.shift_page").short()
+    words, table = of_benchmarks("shift_page").short()
     return f"{words}\n\n{markdown(table)}\n\nGains over no weights, in points of accuracy.\n"
 
 
