@@ -103,8 +103,8 @@ def advice():
     return (
         f"Not unguarded. On {tasks} natural shifts DDR changes the accuracy by "
         f"{points(gains[ALWAYS_RUN].mean())} points on average; the guarded classifier, fitted to "
-        f"other kinds of shift, by {points(gains[GUARDED].mean())}. If you have no reason to expect "
-        "a shift, do not adapt; if you have, use the guard."
+        f"other kinds of shift, by {points(gains[GUARDED].mean())}. If you have no reason to "
+        "expect a shift, do not adapt; if you have, use the guard."
     )
 
 
