@@ -15,9 +15,12 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const image of document.querySelectorAll("article figure img")) {
       image.classList.toggle("ddr-wide", image.naturalWidth > 1.45 * image.naturalHeight);
     }
-    for (const figure of document.querySelectorAll("article figure")) {
-      if (figure.scrollWidth > figure.clientWidth) figure.tabIndex = 0;
-      else figure.removeAttribute("tabindex");
+    const boxes = "article :is(figure, .pst-scrollable-table-container, .output.text_html, .ddr-left)";
+    for (const box of document.querySelectorAll(boxes)) {
+      const scrolls = box.scrollWidth > box.clientWidth + 1;
+      box.toggleAttribute("data-ddr-scrolls", scrolls);
+      if (scrolls) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
     }
   };
   window.addEventListener("load", mark);

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 ARTIFACTS = ROOT / "artifacts"
 AXE = "axe-core@4.10.3"
-WIDTHS = {"desktop": 1280, "phone": 390}
+WIDTHS = {"desktop": 1280, "phone": 390, "large screen": 1920}
 # By far the slowest rule of axe, so it looks at one text of each colour, ground and size.
 CONTRAST = "color-contrast"
 MARK_ONE_OF_EACH = """() => {
@@ -30,6 +30,16 @@ MARK_ONE_OF_EACH = """() => {
     if (!seen.has(look)) element.dataset.oneOfEach = '';
     seen.add(look);
   }
+}"""
+# Tables, figures and code that reach beyond their column, and no box around them scrolls.
+CUT = """() => {
+  const column = document.querySelector('article')?.getBoundingClientRect();
+  const scrolls = (e) => e && e.tagName !== 'ARTICLE' && (scrolls(e.parentElement) ||
+    (['auto', 'scroll'].includes(getComputedStyle(e).overflowX) &&
+      e.getBoundingClientRect().right <= column.right + 2));
+  return column ? [...document.querySelectorAll('article :is(table, figure, img, svg, pre)')]
+    .filter(e => e.getBoundingClientRect().right > column.right + 2 && !scrolls(e.parentElement))
+    .map(e => e.tagName + ' ' + (e.id || e.className)) : [];
 }"""
 
 pytestmark = pytest.mark.browser
@@ -54,26 +64,31 @@ def context(chromium):
     return context
 
 
+@pytest.fixture(scope="module")
+def tab(context):
+    """The one tab in which every page is opened; ``tab.troubles`` fills with what goes wrong."""
+    page = context.new_page()
+    page.troubles = _watch(page)
+    yield page
+    page.close()
+
+
 @pytest.fixture
-def visit(context):
-    """Open a page; ``page.troubles`` fills with what goes wrong in it."""
-    opened = []
+def visit(tab):
+    """Open a page of the site in the tab."""
 
     def open_page(path, query="", theme="light"):
-        page = context.new_page()
-        opened.append(page)
+        page = tab
         page.set_viewport_size({"width": WIDTHS["desktop"], "height": 900})
         page.emulate_media(color_scheme=theme)
-        page.troubles = _watch(page)
+        page.troubles.clear()
         page.goto((SITE / path).as_uri() + query, wait_until="load")
         page.evaluate("async () => { if (window.MathJax?.startup) await MathJax.startup.promise }")
         # Colours that are still fading from one theme to the other have no contrast to judge.
         page.add_style_tag(content="*, *::before, *::after { transition: none !important }")
         return page
 
-    yield open_page
-    for page in opened:
-        page.close()
+    return open_page
 
 
 def _watch(page):
@@ -104,6 +119,7 @@ def test_page(visit, axe, path):
         overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         if overflow > 1:
             found.append(f"{overflow} px wider than the window of a {device}")
+        found += [f"cut off on a {device}: {each}" for each in page.evaluate(CUT)]
         if "SCREENSHOTS" in os.environ:
             _photograph(page, path, width)
     if axe:
@@ -178,11 +194,15 @@ def test_equations_are_typeset(visit):
     assert page.locator("mjx-container").first.bounding_box()["width"] > 2
 
 
-def test_search_finds_mutual_information(visit):
+def test_search_lists_prose_before_the_reference(visit):
     page = visit("search.html", "?q=mutual+information")
-    results = page.locator("#search-results ul.search li a")
-    results.first.wait_for(timeout=120_000)
-    assert any("algorithm" in title.lower() for title in results.all_inner_texts())
+    page.locator("#search-results p.search-summary:has-text('found')").wait_for(timeout=120_000)
+    links = page.locator("#search-results ul.search li > a")
+    places = [link.get_attribute("href") for link in links.all()]
+    prose = ["book/reference" not in place for place in places]
+    assert prose[0]
+    assert prose == sorted(prose, reverse=True)
+    assert any("algorithm" in place for place in places)
     assert page.troubles == []
 
 

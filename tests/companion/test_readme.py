@@ -80,7 +80,7 @@ def test_it_uses_words_and_no_codes(copy, printed):
 
 def test_lost_markers_are_named():
     with pytest.raises(ValueError, match="must have the line"):
-        readme.with_block("no markers here", "new")
+        readme.with_blocks("no markers here", "new")
 
 
 def test_two_commands_come_first(root):

@@ -27,6 +27,7 @@ PAGES = (
     "companion.pages.headline",
     "companion.pages.differences",
     "companion.pages.scoreboard",
+    "companion.pages.record",
     "companion.pages.protocols",
     "companion.pages.search",
     "companion.pages.multiverse",
@@ -75,11 +76,17 @@ def write_figure(figure, path, dpi=200):
     return path
 
 
+def of_benchmarks(module):
+    """Import a module of the benchmarks, which lie beside the packages."""
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))
+    return import_module(f"benchmarks.{module}")
+
+
 def write_all(folder):
     """Write everything that the book's pages include."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    if str(ROOT) not in sys.path:  # where the benchmarks' own page lies, beside the packages
-        sys.path.append(str(ROOT))
+    of_benchmarks("page")
     evidence = gather()
     return [path for page in PAGES for path in import_module(page).write(folder, evidence)]

@@ -12,7 +12,7 @@ from companion.evidence.printed import printed_gains, table_name, table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.figures import landing as pictures
-from companion.pages import write_figure, write_fragments
+from companion.pages import of_benchmarks, write_figure, write_fragments
 from companion.pages.coverage import missing_sentence
 from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.experiments import setting_of
@@ -25,12 +25,12 @@ _RIVALS = {RIVAL: "over the plain ratio", NO_WEIGHTS: "over no weights"}
 _WORD_CLASS = {"reproduces": "good", "reproduces in part": "fair"}
 EXAMPLE = """\
 from sklearn import datasets, linear_model
-from ddr import DDRClassifier, shifts
+from ddr import GuardedDDRClassifier, shifts
 X, y = datasets.load_breast_cancer(return_X_y=True)
 data = shifts.biased_sampling(X, y, choose="none", random_state=0)
-model = DDRClassifier(linear_model.LogisticRegression()).fit(data.X_train, data.y_train, data.X_test)
-print([round(m.score(data.X_test, data.y_test), 3) for m in (model.initial_estimator_, model)])
-"""  # noqa: E501
+model = GuardedDDRClassifier(linear_model.LogisticRegression(), random_state=0)
+print(model.fit(data.X_train, data.y_train, data.X_test).report_)
+"""
 
 
 def write(folder, evidence):
@@ -100,13 +100,13 @@ def answers(evidence, choices):
     return {
         "Did it reproduce?": _reproduced(evidence),
         "Why not everywhere?": _reasons(evidence, choices),
-        "Should I use it?": _advice(evidence),
+        "Should I use it?": of_benchmarks("shift_page").advice(),
     }
 
 
 def answers_text(evidence, choices):
     """Lay the answers out as boxes."""
-    links = ("scoreboard", "multiverse", "how_to")
+    links = ("scoreboard", "multiverse", "use/should_i_use_it")
     boxes = [
         f":::{{grid-item-card}} {question}\n:link: {link}\n:link-type: doc\n\n{answer}\n:::"
         for (question, answer), link in zip(answers(evidence, choices).items(), links, strict=True)
@@ -138,20 +138,6 @@ def _reasons(evidence, choices):
         f"(*{universe_name(first['universe'])}*) changes the gain over the plain ratio in "
         f"{table_name(first['experiment'])} by {points(first['change'])} points; the whole gain "
         f"is {points(gain)}. Nobody knows what the authors chose."
-    )
-
-
-def _advice(evidence):
-    found = [over_cases(evidence.gains[e, "tuned", NO_WEIGHTS]) for e in EXPERIMENTS]
-    found = [each for each in found if each["cases"]]
-    if not found:
-        return "Test first whether your data shifted, and keep a model without weights beside it."
-    gains = ", ".join(points(each["mean"]) for each in found)
-    worse, cases = (sum(each[name] for each in found) for name in ("worse", "cases"))
-    return (
-        f"Only after a check. With tuned settings DDR's mean gains over no weights are {gains} "
-        f"points; it is significantly worse in {worse} of {cases} cases. Test first whether your "
-        "data shifted, and keep a model without weights beside it."
     )
 
 
@@ -237,9 +223,12 @@ def _figure(name, alt, caption):
 
 def example_text():
     """Six lines of code, and what they print here and now."""
+    return f"```{{code-block}} python\n{EXAMPLE}```\n\n{printed_by(EXAMPLE)}"
+
+
+def printed_by(code):
+    """Run lines of our own pages and show what they print."""
     printed = io.StringIO()
     with redirect_stdout(printed):
-        exec(EXAMPLE, {})  # our own lines
-    return (
-        f"```{{code-block}} python\n{EXAMPLE}```\n\n```{{code-block}} text\n{printed.getvalue()}```"
-    )
+        exec(code, {})
+    return f"```{{code-block}} text\n{printed.getvalue()}```"

@@ -14,15 +14,10 @@ from PIL.PngImagePlugin import PngInfo
 
 from companion.evidence.gains import RIVAL
 from companion.evidence.tables import markdown
-from companion.pages import gather
-from companion.pages.landing import (
-    claims_sentence,
-    figure_alt,
-    gains_figure,
-    headline_tables,
-    legend,
-    status_lines,
-)
+from companion.evidence.universes import deciding_choices
+from companion.pages import gather, of_benchmarks
+from companion.pages.headline import claims_sentence, figure_alt, gains_figure
+from companion.pages.landing import answers, status_lines
 from companion.paths import ROOT
 
 PICTURE = Path("book/_static/findings.png")
@@ -32,26 +27,36 @@ _BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
 
 
 def block(evidence):
-    """Compose what was found: a line a table, the counts, a picture, and the claims."""
-    tables = "\n".join(markdown(table) for table in headline_tables(evidence))
+    """Compose what was found: a line a table, three answers, a picture, and the claims."""
+    asked = answers(evidence, deciding_choices(evidence.results))
+    replies = "\n".join(f"- **{question}** {answer}" for question, answer in asked.items())
     return (
-        f"{status_lines(evidence)}\n\n{tables}\n{legend()}\n\n"
+        f"{status_lines(evidence)}\n\n{replies}\n\n"
         f"![{figure_alt(evidence)}]({PICTURE.as_posix()})\n\n{claims_sentence(evidence)}\n"
     )
 
 
-def with_block(text, new):
-    """Put a new block between the markers."""
-    if len(_BLOCK.findall(text)) != 1:
-        raise ValueError(f"README.md must have the line {START!r} and, below it, {END!r}, once")
-    return _BLOCK.sub(lambda _: f"{START}\n\n{new.strip()}\n\n{END}", text)
+def shifts_block():
+    """Compose what adapting gains and loses on shifts that nobody tuned for."""
+    words, table = of_benchmarks("shift_page").short()
+    return f"{words}\n\n{markdown(table)}\n\nGains over no weights, in points of accuracy.\n"
+
+
+def with_blocks(text, *new):
+    """Put new blocks between the pairs of markers."""
+    if len(_BLOCK.findall(text)) != len(new):
+        raise ValueError(
+            f"README.md must have the line {START!r} and, below it, {END!r}, {len(new)} times"
+        )
+    texts = iter(new)
+    return _BLOCK.sub(lambda _: f"{START}\n\n{next(texts).strip()}\n\n{END}", text)
 
 
 def write(root=ROOT, evidence=None):
     """Write the block and the picture."""
     root, evidence = Path(root), evidence or gather()
     readme, picture = root / "README.md", root / PICTURE
-    text = with_block(readme.read_text(encoding="utf-8"), block(evidence))
+    text = with_blocks(readme.read_text(encoding="utf-8"), block(evidence), shifts_block())
     readme.write_text(text, encoding="utf-8")
     if _drawn_from(picture) != _digest(evidence):
         _draw(evidence, picture)
@@ -62,7 +67,7 @@ def stale(root=ROOT, evidence=None):
     """Say what in the README is not what the runs give."""
     root, evidence = Path(root), evidence or gather()
     text, reasons = (root / "README.md").read_text(encoding="utf-8"), []
-    if with_block(text, block(evidence)) != text:
+    if with_blocks(text, block(evidence), shifts_block()) != text:
         reasons.append("the numbers in README.md are not those of the published runs")
     if _drawn_from(root / PICTURE) != _digest(evidence):
         reasons.append(f"{PICTURE.as_posix()} was not drawn from the published runs")

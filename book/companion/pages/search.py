@@ -119,7 +119,11 @@ def verdict(table, limits, old):
     if missed <= limits[half][1]:
         text += "chance alone would deviate as much, and nothing here speaks against it."
     else:
-        text += "an exact replication would deviate less: **none of these** is the protocol."
+        text += "an exact replication would deviate less: by the rule, **none of these** it is."
+        within = (table["score"] <= limits["choice"][1]) & (
+            table["validation"] <= limits["validation"][1]
+        )
+        text += f" Seen afterwards, {within.sum()} of {len(table)} are within chance on both."
     if len(old):
         text += " " + (
             "It comes nearer than the matched protocol did on both halves, which gives way."

@@ -1,0 +1,83 @@
+"""Print the built book into one PDF with Chromium: `make pdf`.
+
+The articles of all pages are put behind each other into one page of the site, in the order of its
+table of contents, so that styles, fonts and equations are those of the site.
+"""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import yaml
+from bs4 import BeautifulSoup
+
+from companion.notebook_kit.build import SITE
+from companion.paths import ROOT
+
+PDF = "_build/book.pdf"
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_EQUATIONS = "async () => { if (window.MathJax?.startup) await MathJax.startup.promise }"
+
+
+def pages_in_order(root=ROOT):
+    """The pages of the table of contents, in its order; reruns stay on the screen."""
+    text = (Path(root) / "_toc.yml").read_text(encoding="utf-8")
+    yaml.safe_load(text)  # a broken file is named before anything is printed
+    return re.findall(r"(?m)^\s*(?:- file|root): (\S+)", text)
+
+
+def whole_book(site, pages):
+    """Put the articles of all pages into the first one."""
+    book = _soup(site / f"{pages[0]}.html")
+    place = book.find("article")
+    for page in pages[1:]:
+        path = site / f"{page}.html"
+        article = _soup(path).find("article")
+        for image in article("img"):
+            if not image["src"].startswith("data:"):
+                image["src"] = os.path.relpath(path.parent / image["src"], site / "book")
+        article["style"] = "break-before: page"
+        place.insert_after(article)
+        place = article
+    return str(book)
+
+
+def _soup(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def print_book(root=ROOT):
+    """Print the site under `root` and return the path of the PDF."""
+    from playwright.sync_api import sync_playwright
+
+    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if browser is None:
+        raise OSError("no Chromium was found: install the package chromium")
+    site, target = Path(root) / SITE, Path(root) / PDF
+    if not site.exists():
+        raise OSError(f"{SITE} is not built: run `make html` first")
+    whole = site / "book" / "whole_book.html"
+    whole.write_text(whole_book(site, pages_in_order(root)), encoding="utf-8")
+    try:
+        with sync_playwright() as playwright:
+            running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+            page = running.new_page(color_scheme="light")
+            page.set_default_timeout(300_000)
+            page.goto(whole.as_uri())
+            page.evaluate(_EQUATIONS)
+            margin = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
+            page.pdf(path=target, format="A4", margin=margin, print_background=True, outline=True,
+                     tagged=True)  # fmt: skip
+            running.close()
+    finally:
+        whole.unlink()
+    return target
+
+
+if __name__ == "__main__":
+    try:
+        print(f"The book is printed: {os.path.relpath(print_book())}")
+    except OSError as error:
+        sys.exit(str(error))

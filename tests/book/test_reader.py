@@ -1,0 +1,122 @@
+"""What a reader does in the built book: reads the answer, fills in a form, turns knobs."""
+
+import json
+import re
+import shlex
+import shutil
+
+import nbformat
+import pytest
+from companion.cli import main
+from companion.notebook_kit.execute import RUNS
+from companion.notebook_kit.parameters import list_notebooks, read_parameters
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def tab(chromium, root):
+    if chromium is None or not (root / "_build" / "html" / "book" / "intro.html").exists():
+        pytest.skip("needs Chromium and the built book")
+    page = chromium.new_page()
+    page.set_default_timeout(60_000)
+    page.open = lambda path: page.goto((root / "_build" / "html" / path).as_uri())
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "height", "screens"), [(1400, 1000, 2), (390, 844, 5)])
+def test_the_first_page_answers_within_few_screens(tab, width, height, screens):
+    tab.set_viewport_size({"width": width, "height": height})
+    tab.open("book/intro.html")
+    bottom = "document.querySelector('article').getBoundingClientRect().bottom + scrollY"
+    assert tab.evaluate(bottom) <= screens * height
+
+
+def test_the_answers_are_short_and_without_code_words(tab):
+    tab.open("book/intro.html")
+    texts = tab.locator(".sd-card-text").all_inner_texts()
+    assert texts
+    assert all(len(text.split()) <= 50 for text in texts)
+    article = tab.locator("article").inner_text()
+    assert not re.search(r"\bR[0-3]\b|\bC\d+\b|\bmatched\b", article)
+    links = tab.locator("article a").evaluate_all("all => all.map(a => a.href)")
+    assert any(link.startswith("https://doi.org/") for link in links)
+
+
+def commands(tab):
+    return [
+        tab.locator(f"#ddr-command-{tool}").text_content() for tool in ("ddr-book", "papermill")
+    ]
+
+
+@pytest.mark.parametrize("path", list_notebooks(), ids=lambda path: path.stem)
+def test_every_form_offers_what_its_notebook_declares(tab, path):
+    tab.open(f"notebooks/{path.stem}.html")
+    for parameter in read_parameters(path):
+        assert tab.locator(f"#ddr-p-{parameter.name}").count() == 1
+    run, papermill = commands(tab)
+    assert run == f"ddr-book run {path.stem} --name mine"
+    assert papermill.startswith(f"papermill notebooks/{path.stem}.ipynb out.ipynb")
+
+
+def test_a_form_refuses_what_the_program_refuses(tab):
+    tab.open("notebooks/02_synthetic.html")
+    tab.locator("details.ddr-rerun summary").press("Enter")  # by keyboard
+    for name, text, sentence in (
+        ("n_runs", "0", "n_runs must lie in 1..1000, got 0"),
+        ("n_runs", "many", "n_runs must be an int, got 'many'"),
+        ("n_train", "100, 100", "n_train must not have 100 twice"),
+    ):
+        field = tab.locator(f"#ddr-p-{name}")
+        before = field.input_value()
+        field.fill(text)
+        assert tab.locator(".ddr-problem").inner_text() == sentence
+        assert commands(tab) == ["", ""]
+        field.fill(before)
+    assert tab.locator(".ddr-problem").inner_text() == ""
+
+
+SMALL = {"n_monte_carlo": "1000", "n_learn": "60", "sizes": "60, 120", "n_draws": "2"}
+
+
+@pytest.mark.slow
+def test_the_printed_commands_run(tab, root, tmp_path):
+    """The first for real; of the second, what papermill would hand to the notebook."""
+    tab.open("notebooks/01_theory.html")
+    tab.locator("details.ddr-rerun summary").click()
+    for name, text in SMALL.items():
+        tab.locator(f"#ddr-p-{name}").fill(text)
+    run, papermill = map(shlex.split, commands(tab))
+    shutil.copytree(root / "notebooks", tmp_path / "notebooks")
+    assert main([*run[1:], "--root", tmp_path]) == 0
+    (path,) = (tmp_path / RUNS).glob("*.ipynb")
+    given = nbformat.read(path, as_version=4).metadata["ddr"]["run"]["parameters"]
+    assert given == {"n_monte_carlo": 1000, "n_learn": 60, "sizes": [60, 120], "n_draws": 2}
+    assert papermill[:4] == ["papermill", "notebooks/01_theory.ipynb", "out.ipynb", "--cwd"]
+    assert json.loads(papermill[-1]) == given
+
+
+def test_the_explorer_of_the_shift_reacts_to_keys(tab):
+    tab.open("book/explorer.html")
+    picture, answer = tab.locator("#ddr-shift svg"), tab.locator("#ddr-shift p[aria-live]")
+    seen = {(answer.inner_text(), picture.inner_html())}
+    for knob in tab.locator("#ddr-shift select").all():
+        knob.press("ArrowUp")
+        seen.add((answer.inner_text(), picture.inner_html()))
+        assert picture.get_attribute("aria-label") == answer.inner_text()
+    assert len(seen) == 4
+    assert re.search(r"\d % of the test points", answer.inner_text())
+
+
+def test_the_explorer_of_choices_shows_the_gain_of_each_table(tab, root):
+    tab.open("book/multiverse.html")
+    data = json.loads(tab.locator("#ddr-choices script").text_content())
+    knob, answer = tab.locator("#ddr-choices select"), tab.locator("#ddr-choices p[aria-live]")
+    knob.press("ArrowDown")
+    chosen = data["choices"][1]
+    shown = answer.inner_text()
+    assert chosen["name"] in shown
+    for table, gain in chosen["gains"].items():
+        expected = f"{abs(gain[0]):.2f} points over" if gain else "is not affected"
+        assert re.search(rf"{re.escape(table)} \S*\s?{re.escape(expected)}", shown)

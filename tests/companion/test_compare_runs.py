@@ -1,0 +1,31 @@
+"""A rerun beside the published run: numbers are paired by what they are, not by their place."""
+
+import nbformat
+from companion.evidence.tables import html
+from companion.notebook_kit.compare_runs import Pair, compare_runs, equal
+from pandas import DataFrame
+
+
+def notebook(text, table, injected=False):
+    cells = [nbformat.v4.new_code_cell("one"), nbformat.v4.new_code_cell("two")]
+    cells[0].outputs = [nbformat.v4.new_output("stream", text=text)]
+    shown = nbformat.v4.new_output("execute_result", data={"text/html": html(table, "Means")})
+    cells[1].outputs = [shown]
+    if injected:
+        extra = nbformat.v4.new_code_cell(
+            "# Parameters", metadata={"tags": ["injected-parameters"]}
+        )
+        cells.insert(0, extra)
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def test_numbers_are_paired_by_row_and_column():
+    first = DataFrame({"Case": ["a", "b"], "Ours": ["0.50 \u00b1 0.01", "0.70"]})
+    second = DataFrame({"Case": ["b", "c"], "Ours": ["0.75", "0.10"]})
+    published = notebook("30 runs\nsame 1.5\n", first)
+    rerun = notebook("5 runs\nsame 1.5\n", second, injected=True)
+    pairs, alone = compare_runs(published, rerun)
+    assert Pair("# runs", "30", "5") in pairs
+    assert Pair("Means \u203a b \u203a Ours", "0.70", "0.75") in pairs
+    assert [pair.what for pair in pairs if equal(pair)] == ["same #"]
+    assert alone == 3  # two numbers of row a, one of row c
