@@ -8,6 +8,7 @@ import hashlib
 import io
 import re
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from companion.evidence.gains import RIVAL
+from companion.evidence.tables import markdown
 from companion.evidence.universes import deciding_choices
 from companion.pages import gather
 from companion.pages.headline import claims_sentence, figure_alt, gains_figure
@@ -37,12 +39,13 @@ def block(evidence):
     )
 
 
+@cache
 def shifts_block():
     """Compose what adapting gains and loses on shifts that nobody tuned for."""
     if str(ROOT) not in sys.path:  # where the benchmarks lie, beside the packages
         sys.path.append(str(ROOT))
     words, table = import_module("benchmarks.shift_page").short()
-    return f"{words}\n\n{markdown(table)}\n\nGains over no weights, in points of accuracy.\n"
+    return f"{words}\n\n{markdown(table).rstrip()}\n\nGains over no weights, in points of accuracy.\n"
 
 
 def with_blocks(text, *new):
