@@ -127,7 +127,9 @@ def discriminative(d, n, repeats):
             ulsif, _ = cpu_seconds(ratio.fit, X_train, X_test)
             for stopping in ("drop", "fixed"):
                 TimedNB.spent = 0.0
-                model = DDRClassifier(TimedNB(), ratio, stopping=stopping, random_state=0)
+                model = DDRClassifier(
+                    TimedNB(), ratio, stopping=stopping, significance=None, random_state=0
+                )
                 whole, model = cpu_seconds(model.fit, X_train, y, X_test)
                 row = rows.setdefault(
                     f"{grid}, {stopping}", {"iterations": len(model.history_) - 1}

@@ -8,6 +8,7 @@ nothing else: a choice is made from the features alone.
 """
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -46,18 +47,17 @@ def choices(rule, seen):
     conditions = [
         seen.auc >= rule.auc,
         em,
+        (seen.agreement >= rule.agreement) & (seen.agreement == 1),
         seen.agreement >= rule.agreement,
         seen.ratio_agreement >= rule.ratio_agreement,
     ]
-    return np.select(conditions, ["none", "em", "ddr", "prior_ratio"], "none")
+    return np.select(conditions, ["none", "em", "none", "ddr", "prior_ratio"], "none")
 
 
 def guarded(rule, gains, seen):
-    """Gain of the guarded classifier in each fit."""
+    """Gain of the guarded classifier in each fit, where gains holds a column a method."""
     chosen = choices(rule, seen)
-    return pd.Series(
-        np.select([chosen == c for c in METHODS], [gains[m] for m in METHODS.values()]), gains.index
-    )
+    return np.select([chosen == c for c in METHODS], [gains[m] for m in METHODS.values()])
 
 
 def summary(gain):
@@ -82,11 +82,34 @@ def missed(found):
     return sum(np.maximum(0.0, each) for each in [*short, NOTHING_SHIFTED - found["none"]])
 
 
-def by_rule(gains, seen, **fixed):
-    """Gain of every rule of the grid in each fit: a column a rule, where some limits are fixed."""
-    grid = GRID | {name: (value,) for name, value in fixed.items()}
-    rules = [Rule(*limits) for limits in itertools.product(*grid.values())]
-    return pd.DataFrame({rule: guarded(rule, gains, seen) for rule in rules})
+def by_rule(gains, seen):
+    """Gain of every rule of the grid in each fit: a column a rule."""
+    plain = {name: gains[name].to_numpy() for name in METHODS.values()}
+    features = SimpleNamespace(**{name: seen[name].to_numpy() for name in GRID})
+    rules = [Rule(*limits) for limits in itertools.product(*GRID.values())]
+    columns = [guarded(rule, plain, features) for rule in rules]
+    return pd.DataFrame(np.column_stack(columns), gains.index, pd.Index(rules, tupleize_cols=False))
+
+
+def compare(table, each_kind=True, **fixed):
+    """The rule fitted to all, those fitted without each kind, and the gains of these.
+
+    ``fixed`` limits what is compared to the rules that have these limits.
+    """
+    rules = [r for r in table if all(getattr(r, name) == value for name, value in fixed.items())]
+    return best(table[rules], each_kind), *leave_one_kind_out(table[rules], each_kind)
+
+
+def _merits(table, each_kind):
+    """What each rule misses, and its task means, by kind; or as if all were of one kind."""
+    groups = table.groupby("kind") if each_kind else [("all", table)]
+    short = pd.DataFrame({kind: missed(summary(part)) for kind, part in groups}).T
+    return short, table.groupby(["kind", "task"]).mean()
+
+
+def _best(short, tasks):
+    order = pd.DataFrame({"missed": short.sum(), "loss": -tasks.mean()}).round(6)
+    return order.sort_values(["missed", "loss"], kind="stable").index[0]
 
 
 def best(table, each_kind=True):
@@ -94,16 +117,17 @@ def best(table, each_kind=True):
 
     What is wanted is asked of each kind of shift by itself, since the next shift is of one kind.
     """
-    kinds = table.index.get_level_values("kind") if each_kind else np.zeros(len(table))
-    short = sum(missed(summary(part)) for _, part in table.groupby(kinds))
-    order = pd.DataFrame({"missed": short, "loss": -summary(table)["mean"]}).round(6)
-    return order.sort_values(["missed", "loss"], kind="stable").index[0]
+    return _best(*_merits(table, each_kind))
 
 
 def leave_one_kind_out(table, each_kind=True):
     """Each kind's rule, fitted without that kind, and the gain of every fit by its kind's rule."""
     kinds = table.index.get_level_values("kind")
-    rules = {kind: best(table[kinds != kind], each_kind) for kind in sorted(set(kinds))}
+    if each_kind:
+        short, tasks = _merits(table, each_kind)
+        rules = {k: _best(short.drop(k), tasks.drop(k, level="kind")) for k in sorted(set(kinds))}
+    else:
+        rules = {k: best(table[kinds != k], each_kind) for k in sorted(set(kinds))}
     parts = [table.loc[kinds == kind, rule] for kind, rule in rules.items()]
     return rules, pd.concat(parts).loc[table.index]
 
@@ -118,16 +142,11 @@ RULES = {
 }
 
 
-def compare(gains, seen, each_kind=True, **fixed):
-    """The rule fitted to all, those fitted without each kind, and the gains of these."""
-    table = by_rule(gains, seen, **fixed)
-    return best(table, each_kind), *leave_one_kind_out(table, each_kind)
-
-
 def main():
     gains, _, seen = stored()
+    table = by_rule(gains, seen)
     for name, fixed in RULES.items():
-        rule, rules, gain = compare(gains, seen, **fixed)
+        rule, rules, gain = compare(table, **fixed)
         print(f"{name}, fitted to all {len(gains)} fits: {rule}")
         print("  on kinds left out:", {k: round(float(v), 4) for k, v in summary(gain).items()})
         for kind, rule in rules.items():

@@ -49,8 +49,10 @@ class Rule:
         if seen.prior_evidence < self.prior_evidence and seen.residual_auc < self.residual_auc:
             differs = f"the class prior differs (p = {seen.prior_evidence:.1g}) and explains the"
             return "em", f"{differs} shift: corrected, it leaves an AUC of {seen.residual_auc:.2f}"
+        if seen.agreement >= self.agreement and seen.agreement == 1:
+            return "none", "DDR changes no prediction"
         if seen.agreement >= self.agreement:
-            return "ddr", f"DDR changes only {1 - seen.agreement:.0%} of the predictions"
+            return "ddr", f"DDR changes only {1 - seen.agreement:.1%} of the predictions"
         changed = f"{1 - seen.ratio_agreement:.0%} of the predictions change"
         if seen.ratio_agreement >= self.ratio_agreement:
             overlap = f"the samples overlap (AUC {seen.auc:.2f})"

@@ -281,7 +281,8 @@ class ULSIF(DensityRatio):
     lam : float, array-like or None, default=None
         Regularisation, or candidates. None means nine values from 1e-3 to 10.
     n_centers : int, default=100
-        Number of kernel centres, drawn from the test rows in proportion to their weight.
+        Number of kernel centres, drawn from the test rows in proportion to their weight. With tens
+        of columns and thousands of rows, 200 and ``lam=np.logspace(-5, 1, 9)`` are more accurate.
     centers : array-like of shape (b, d), default=None
         Use these centres instead.
     clip : {"ratio", "coefficients"}, default="ratio"

@@ -49,7 +49,7 @@ def scope_text():
     return (
         f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}. "
         "All of a table start from the same random streams, with as many runs of each case, "
-        f"so that they can be compared run by run. {' '.join(said.values())}"
+        f"so that they can be compared run by run. {' '.join(' '.join(said.values()).split())}"
     )
 
 

@@ -6,9 +6,9 @@ from joblib import effective_n_jobs
 
 from companion.paths import EXPERIMENTS
 from companion.runs.experiments import Run
-from companion.runs.multiverse import universes
+from companion.runs.multiverse import specifications, universes
 from companion.runs.protocols import load_protocol, protocol_names
-from companion.runs.published import published_results
+from companion.runs.published import published_parameters, published_results
 from companion.runs.store import STORE, Store, Task, remove_runs, set_aside_if_damaged
 from companion.runs.sweep import connected, sweep
 
@@ -90,12 +90,15 @@ def difference_from_published(rows, published=None):
 
 
 def known_protocols():
-    """Every protocol that the book knows: tables and universes of all experiments."""
+    """Every protocol that has runs published: tables, universes and joint specifications."""
+    published = published_parameters()
     return [
         protocol
         for e in EXPERIMENTS
         for protocol in (
             *(load_protocol(e, name) for name in protocol_names()[e]),
             *universes(e).values(),
+            *specifications(e).values(),
         )
+        if (e, protocol["protocol"]) in published
     ]
