@@ -8,6 +8,7 @@
 import warnings
 from dataclasses import dataclass, field, replace
 from html import escape
+from textwrap import wrap
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -114,7 +115,8 @@ class ShiftReport:
     def __str__(self):
         lines = [f"Shift report: {self.n_source} source rows, {self.n_target} target rows"]
         lines += [f"  {what:<30}{value:>8}  {note}" for what, value, note in self.rows()]
-        return "\n".join([*lines, f"Recommendation: {CHOICES[self.choice]}: {self.reason}."])
+        advice = f"Recommendation: {CHOICES[self.choice]}: {self.reason}."
+        return "\n".join([*lines, *wrap(advice, 80)])
 
     def _repr_html_(self):
         lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows())
