@@ -39,7 +39,7 @@ def block(evidence):
 def shifts_block():
     """Compose what adapting gains and loses on shifts that nobody tuned for."""
     words, table = of_benchmarks("shift_page").short()
-    return f"{words}\n\n{markdown(table)}\n\nGains over no weights, in points of accuracy.\n"
+    return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
 
 
 def with_blocks(text, *new):
