@@ -123,9 +123,7 @@ def verdict(table, limits, old):
         within = (table["score"] <= limits["choice"][1]) & (
             table["validation"] <= limits["validation"][1]
         )
-        text += (
-            f" Seen afterwards, {within.sum()} of {len(table)} are within chance on both."
-        )
+        text += f" Seen afterwards, {within.sum()} of {len(table)} are within chance on both."
     if len(old):
         text += " " + (
             "It comes nearer than the matched protocol did on both halves, which gives way."
