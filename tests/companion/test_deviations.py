@@ -75,7 +75,7 @@ def test_sentences_say_not_measured_or_give_numbers(printed_runs):
         "over uLSIF +0.77 points, with what is done here +0.87; accuracy of DDR-uLSIF 97.25 % and "
         "97.35 % (the same 180 runs of 6 cases)"
     )
-    assert dev.effect_sentences(printed_runs, entries["D13"])[0].startswith("not measured: ")
+    assert dev.effect_sentences(printed_runs, entries["D19"])[0].startswith("not measured: ")
     counts = dev.effect_sentences(printed_runs, entries["D12"])
     assert len(counts) == 3
     assert "synthetic: DDR-uLSIF better than Unweighted in 6 of 6 cases (paired)" in counts[0]

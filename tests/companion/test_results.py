@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from companion.paths import EXPERIMENTS
 from companion.runs import results as door
 from companion.runs.experiments import Run
 from companion.runs.protocols import changed, load_protocol
@@ -69,7 +70,8 @@ def test_published_files_are_canonical(tmp_path):
     write_published(published_results(), published_parameters(), tmp_path)
     written, published = verified(tmp_path), verified(FOLDER)
     assert written == {name: published[name] for name in written}
-    assert set(published) - set(written) == {"cross-search.csv"}
+    searches = {f"{experiment}-search.csv" for experiment in EXPERIMENTS}
+    assert set(published) - set(written) == searches
 
 
 def test_publishing_keeps_every_value(published, computed, protocol):

@@ -34,7 +34,8 @@ def write(folder, evidence):
             figures.append(write_figure(universe_forest(found), path))
         chosen = {name: p["about"] for name, p in specifications(experiment).items()}
         gains = joint_gains(evidence.results, experiment)
-        fragments[f"multiverse_{experiment}_joint.md"] = joint_text(experiment, gains)
+        if chosen:
+            fragments[f"multiverse_{experiment}_joint.md"] = joint_text(experiment, gains)
         if len(gains):
             path = Path(folder) / f"multiverse_{experiment}_joint.png"
             figures.append(write_figure(specification_curve(gains, chosen), path))
@@ -57,7 +58,10 @@ def joint_text(experiment, gains):
     """Say what the specifications that change many choices at once show together."""
     wanted = specifications(experiment)
     if gains.empty:
-        return f"No joint specification of {table_name(experiment)} is computed yet."
+        return (
+            f"The {len(wanted)} joint specifications of {table_name(experiment)} are drawn, but not "
+            f"computed yet: run `ddr-book multiverse {experiment} && ddr-book publish`."
+        )
     found, means = curve_inference(gains), gains.mean(axis=1)
     values = found["found"]
     return (
