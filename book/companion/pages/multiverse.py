@@ -59,8 +59,8 @@ def joint_text(experiment, gains):
     wanted = specifications(experiment)
     if gains.empty:
         return (
-            f"The {len(wanted)} joint specifications of {table_name(experiment)} are drawn, but not "
-            f"computed yet: run `ddr-book multiverse {experiment} && ddr-book publish`."
+            f"The {len(wanted)} joint specifications of {table_name(experiment)} are drawn, but "
+            f"not computed yet: run `ddr-book multiverse {experiment} && ddr-book publish`."
         )
     found, means = curve_inference(gains), gains.mean(axis=1)
     values = found["found"]
