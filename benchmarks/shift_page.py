@@ -87,7 +87,8 @@ def _words(gains):
 def short():
     """The words, and the methods that matter most, for the README."""
     gains, losses, seen = stored()
-    gains, losses = _with_guards(gains, losses, seen, compare(gains, seen)[1])
+    _, rules, _ = compare(by_rule(gains, seen))
+    gains, losses = _with_guards(gains, losses, seen, rules)
     shown = ["no weights", GUARDED, "EM", "uLSIF", DEFAULT, ALWAYS_RUN]
     return _words(gains), _rows(gains[shown], losses[shown])
 

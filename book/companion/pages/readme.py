@@ -45,7 +45,7 @@ def shifts_block():
     if str(ROOT) not in sys.path:  # where the benchmarks lie, beside the packages
         sys.path.append(str(ROOT))
     words, table = import_module("benchmarks.shift_page").short()
-    return f"{words}\n\n{markdown(table).rstrip()}\n\nGains over no weights, in points of accuracy.\n"
+    return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
 
 
 def with_blocks(text, *new):
