@@ -59,7 +59,7 @@ def joint_text(experiment, gains):
     wanted = specifications(experiment)
     if gains.empty:
         return (
-            f"The {len(wanted)} joint specifications of {table_name(experiment)} are drawn, but not "
+            f"The {len(wanted)} joint specifications of {table_name(experiment)} are drawn. Not "
             f"computed yet: run `ddr-book multiverse {experiment} && ddr-book publish`."
         )
     found, means = curve_inference(gains), gains.mean(axis=1)
