@@ -39,6 +39,7 @@ def small(monkeypatch):
     }
     monkeypatch.setattr("companion.runs.protocols.load_protocol", load_small)
     monkeypatch.setattr("companion.runs.multiverse.universes", lambda experiment: two)
+    monkeypatch.setattr("companion.runs.multiverse.specifications", lambda experiment: {})
     return load_small
 
 
