@@ -117,7 +117,8 @@ def test_locks_pin_every_version_by_hash_and_name_no_place(root, name):
     entries = re.sub(r" \\\n\s+", " ", text).splitlines()
     assert entries
     for entry in entries:
-        assert re.match(r"[\w.-]+==[\w.]+( ; [^-]+?)?( --hash=sha256:[0-9a-f]{64})+$", entry), entry
+        pinned, where = r"[\w.-]+(\[[\w,.-]+\])?==[\w.]+", r"( ; [^-]+?)?"
+        assert re.match(rf"{pinned}{where}( --hash=sha256:[0-9a-f]{{64}})+$", entry), entry
 
 
 def test_binder_has_the_versions_of_the_lock(root):
