@@ -119,7 +119,7 @@ def verdict(table, limits, old):
     if missed <= limits[half][1]:
         text += "chance alone would deviate as much, and nothing here speaks against it."
     else:
-        text += "an exact replication would deviate less: by the rule, **none of these** it is."
+        text += "an exact replication would deviate less, so by the rule **none of these** is it."
         within = (table["score"] <= limits["choice"][1]) & (
             table["validation"] <= limits["validation"][1]
         )
