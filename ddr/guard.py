@@ -96,6 +96,11 @@ class ShiftReport:
     choice: str = ""
     reason: str = ""
 
+    @property
+    def advice(self):
+        """What to use, and why, in a sentence."""
+        return f"Use {CHOICES[self.choice]}: {self.reason}."
+
     def rows(self):
         """Each line of the report: what, how much, and what it says."""
         ratios = ", ".join(f"{c}: {ratio:.2f}" for c, ratio in self.prior_ratio.items())
@@ -115,14 +120,12 @@ class ShiftReport:
     def __str__(self):
         lines = [f"Shift report: {self.n_source} source rows, {self.n_target} target rows"]
         lines += [f"  {what:<30}{value:>8}  {note}" for what, value, note in self.rows()]
-        advice = f"Recommendation: {CHOICES[self.choice]}: {self.reason}."
-        return "\n".join([*lines, *wrap(advice, 80)])
+        return "\n".join([*lines, *wrap(f"Recommendation: {self.advice}", 80)])
 
     def _repr_html_(self):
         lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows())
         table = "".join(f"<tr>{cells}</tr>" for cells in lines)
-        advice = f"Recommendation: <b>{CHOICES[self.choice]}</b>: {escape(self.reason)}."
-        return f"<table><caption>Shift report</caption>{table}</table><p>{advice}</p>"
+        return f"<table><caption>Shift report</caption>{table}</table><p>{escape(self.advice)}</p>"
 
     def plot(self):
         """Figure of how far the samples are apart, and of the ratio of the class priors."""

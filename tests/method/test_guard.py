@@ -138,7 +138,7 @@ def test_report_prints_and_shows_every_line(tmp_path):
     lines = str(report).split("\n")
     for row in report.rows():
         assert any(all(part in line for part in row) for line in lines)
-    assert f"Recommendation: {CHOICES[report.choice]}" in str(report)
+    assert f"Recommendation: Use {CHOICES[report.choice]}" in str(report)
     assert "&lt;ill&gt;" in report._repr_html_()
     report.plot().savefig(tmp_path / "report.png")
 

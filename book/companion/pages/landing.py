@@ -29,7 +29,7 @@ from ddr import GuardedDDRClassifier, shifts
 X, y = datasets.load_breast_cancer(return_X_y=True)
 data = shifts.biased_sampling(X, y, choose="none", random_state=0)
 model = GuardedDDRClassifier(linear_model.LogisticRegression(), random_state=0)
-print(model.fit(data.X_train, data.y_train, data.X_test).report_)
+print(model.fit(data.X_train, data.y_train, data.X_test).report_.advice)
 """
 
 
