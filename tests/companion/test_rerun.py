@@ -401,6 +401,7 @@ def test_empty_repository_says_so(tmp_path):
 def test_pages_are_written_as_fragments(repository, tmp_path):
     (repository / "requirements.txt").write_text("numpy>=2\nno-such-package\n")
     written = status.write(tmp_path, root=repository) + runs.write(tmp_path, root=repository)
-    assert [path.name for path in written] == ["status_versions.md", "status_times.md", "runs.md"]
+    names = ["status_versions.md", "status_times.md", "runs.md", "runs_compared.md"]
+    assert [path.name for path in written] == names
     assert "| no-such-package | not installed |" in written[0].read_text()
     assert "| not executed in this build |" in written[1].read_text()

@@ -16,18 +16,19 @@ from companion.pages import write_fragments
 
 def write(folder, evidence=None, root=ROOT):
     """Write the fragments of the gallery page."""
-    reruns, refused = read_reruns(Path(root) / RUNS)
-    for sentence in refused.values():
-        print(sentence, file=sys.stderr)
+    reruns, _ = read_reruns(Path(root) / RUNS)
     comparisons = "\n\n".join(comparison(path, run, root) for path, run in reruns.items())
     none = "No rerun lies in `book/runs/` yet."
     return write_fragments(
-        folder, {"runs.md": runs_table(reruns, root), "runs_compared.md": comparisons or none}
+        folder, {"runs.md": runs_table(root), "runs_compared.md": comparisons or none}
     )
 
 
-def runs_table(reruns, root=ROOT):
-    """Return the gallery's table as Markdown."""
+def runs_table(root=ROOT):
+    """Return the gallery's table as Markdown; a file that is no rerun is named and left out."""
+    reruns, refused = read_reruns(Path(root) / RUNS)
+    for sentence in refused.values():
+        print(sentence, file=sys.stderr)
     rows = []
     for notebook in list_notebooks(root):
         link = f"{{doc}}`/notebooks/{notebook.stem}`"
