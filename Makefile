@@ -82,7 +82,7 @@ verify: install  ## compute one run of everything that is published again
 	$(BIN)/ddr-book verify --all
 
 reliability: html  ## try to break everything, and write what held for the book's page
-	$(PYTEST) -q -n 2 --dist worksteal -m hardening --record book/reliability.json
+	$(PYTEST) -q -n 2 --dist worksteal -m hardening --record=book/reliability.json
 
 audit: install  ## known vulnerabilities of the locked versions (needs network)
 	$(PYTHON) -m venv _build/audit
