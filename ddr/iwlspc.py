@@ -385,19 +385,7 @@ class IWLSPCCV(_LeastSquaresPosterior):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Choose width and penalty, then fit on all rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-            Importance of each row, in any scale.
-
-        Returns
-        -------
-        self
-        """
+        """Choose width and penalty, then fit on all rows; takes what ``IWLSPC.fit`` takes."""
         check_loss(self.loss)
         self.lams_ = check_grid(self.lams, "lams")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)

@@ -416,17 +416,9 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Choose C, then fit the machine on all rows and the sigmoid to held-out values.
+        """Choose C and fit the machine on all rows, the sigmoid to held-out values.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-
-        Returns
-        -------
-        self
+        Takes what ``LinearSVMWithPosteriors.fit`` takes.
         """
         check_loss(self.loss)
         Cs = check_grid(self.Cs, "Cs")
