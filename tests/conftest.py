@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import sklearn
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -50,6 +51,13 @@ class _Record:
         if self.tests:  # the processes that a test run starts have none
             text = json.dumps(self.tests, indent=1, sort_keys=True)
             self.path.write_text(text + "\n", encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def usual_routing():
+    """Undo what skada does to the whole process: importing it enables metadata routing."""
+    with sklearn.config_context(enable_metadata_routing=False):
+        yield
 
 
 @pytest.fixture(scope="session")
