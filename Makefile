@@ -24,8 +24,8 @@ install:  ## make .venv and install the locked requirements (PYTHON=python3.12 f
 
 book: execute html  ## execute the notebooks, then build the site
 
-execute: install  ## execute the notebooks in place
-	$(BIN)/ddr-book execute
+execute: install  ## execute the notebooks in place, two at a time
+	@ls notebooks | sed -n 's/[.]ipynb$$//p' | xargs -n 1 -P 2 $(BIN)/ddr-book execute
 
 html: install  ## build the site from the executed notebooks
 	$(BIN)/ddr-book pages
@@ -50,7 +50,7 @@ lint: install  ## style, and the layers of the house
 	$(BIN)/lint-imports
 
 unit: install  ## unit tests, doctests and the built site in Chromium, with coverage of ddr
-	$(PYTEST) -q -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-fail-under=95
+	$(PYTEST) -q -n 2 --dist worksteal -m "not weekly" --cov --cov-report=term:skip-covered --cov-fail-under=95
 
 notebooks: install  ## execute the notebooks again and compare every output
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
@@ -78,8 +78,9 @@ browser: install  ## only the built site in Chromium
 reproduce: install  ## compute every experiment again, or the rest of it (ARGS=--fresh: all)
 	$(BIN)/ddr-book reproduce $(ARGS)
 
-verify: install  ## compute one run of everything that is published again
+verify: html  ## compute one run of everything that is published again; the tests that take minutes
 	$(BIN)/ddr-book verify --all
+	$(PYTEST) -q -n 2 --dist worksteal -m weekly
 
 reliability: html  ## try to break everything, and write what held for the book's page
 	$(PYTEST) -q -n 2 --dist worksteal -m hardening --record=book/reliability.json

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
+from joblib import Parallel, delayed
 
 # Imported for its checks, which it registers.
 from companion.evidence import claim_computations  # noqa: F401
@@ -74,24 +75,33 @@ def _check_entry(entry, number):
 
 def evaluate_claims(results, path=None, live=True, ids=None):
     """Compute the verdict on every claim, or on some, under each of its protocols."""
+    asked = [
+        (entry, protocol)
+        for entry in claims(path)
+        if ids is None or entry["id"] in ids
+        for protocol in entry["protocols"]
+    ]
+    computed = [entry for entry, protocol in asked if live and protocol == "live"]
+    workers = Parallel(n_jobs=-1 if len(computed) > 1 else 1)
+    found = workers(delayed(_evaluate)(entry, "live", None) for entry in computed)
+    found = dict(zip([entry["id"] for entry in computed], found, strict=True))
+    off = Finding("not tested", "–", "–", "–", ""), "live computations are switched off"
     rows = []
-    for entry in claims(path):
-        if ids is not None and entry["id"] not in ids:
-            continue
-        for protocol in entry["protocols"]:
-            finding, reason = _evaluate(entry, protocol, results, live)
-            about = {k: entry[k] for k in ("id", "name", "by", "place", "claim")}
-            row = about | {"protocol": protocol, **finding._asdict(), "reason": reason}
-            # What an exact replication would find is called `replication` in the table.
-            row["replication"] = row.pop("expected")
-            rows.append(row | {"expected": entry["expected"].get(protocol)})
+    for entry, protocol in asked:
+        if protocol == "live":
+            finding, reason = found.get(entry["id"], off)
+        else:
+            finding, reason = _evaluate(entry, protocol, results)
+        about = {k: entry[k] for k in ("id", "name", "by", "place", "claim")}
+        row = about | {"protocol": protocol, **finding._asdict(), "reason": reason}
+        # What an exact replication would find is called `replication` in the table.
+        row["replication"] = row.pop("expected")
+        rows.append(row | {"expected": entry["expected"].get(protocol)})
     return pd.DataFrame(rows, dtype=object)
 
 
-def _evaluate(entry, protocol, results, live):
+def _evaluate(entry, protocol, results):
     nothing = Finding("not tested", "–", "–", "–", "")
-    if protocol == "live" and not live:
-        return nothing, "live computations are switched off"
     try:
         return CHECKS[entry["check"]](results, protocol, **entry["settings"]), ""
     except NotTested as reason:

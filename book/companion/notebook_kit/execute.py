@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import nbformat
+from filelock import FileLock
 
 from companion.notebook_kit.files import held, read_record, refuse_unwritable, write_whole
 from companion.notebook_kit.parameters import (
@@ -154,5 +155,6 @@ def _write(notebook, path):
 
 def _record_time(stem, seconds, root):
     """Keep the duration for the status page, out of git because it differs each time."""
-    times = read_record(Path(root) / TIMES) | {stem: round(seconds, 1)}
-    write_whole(Path(root) / TIMES, json.dumps(times, indent=1, sort_keys=True))
+    with FileLock(Path(root) / LOCKS / "times.lock"):
+        times = read_record(Path(root) / TIMES) | {stem: round(seconds, 1)}
+        write_whole(Path(root) / TIMES, json.dumps(times, indent=1, sort_keys=True))
