@@ -42,6 +42,7 @@ def specifications(experiment, path=None):
     rng = np.random.default_rng([rule["seed"], EXPERIMENTS.index(experiment)])
     factors = [[name for name in factor if name in changes] for factor in rule["factors"]]
     base, found = _base(content, experiment), {}
+    base = changed(base, cases=base["cases"][:: rule.get("every", {}).get(experiment, 1)])
     for number in range(1, rule["specifications"] + 1):
         drawn = [["", *factor][rng.integers(len(factor) + 1)] for factor in factors]
         chosen = [name for name in drawn if name]
