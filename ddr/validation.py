@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -114,10 +114,8 @@ def posterior_loss(y_index, posterior, loss):
     truth = y_index.reshape((-1,) + (1,) * (posterior.ndim - 2))
     if loss == "zero_one":
         return (posterior.argmax(axis=-1) != truth).astype(float)
-    shape = (*posterior.shape[:-1], 1)
-    chosen = np.take_along_axis(posterior, np.broadcast_to(truth[..., None], shape), axis=-1)[
-        ..., 0
-    ]
+    truth = np.broadcast_to(truth[..., None], (*posterior.shape[:-1], 1))
+    chosen = np.take_along_axis(posterior, truth, axis=-1)[..., 0]
     if loss == "log":
         return -np.log(np.maximum(chosen, np.finfo(float).eps))
     return np.einsum("...c,...c->...", posterior, posterior) - 2 * chosen + 1
@@ -158,11 +156,7 @@ def first_best(risk):
 
 
 def _rows(X, index):
-    if hasattr(X, "iloc"):
-        return X.iloc[index]
-    if issparse(X):
-        return X.tocsr()[index]
-    return np.asarray(X)[index]
+    return _safe_indexing(X if hasattr(X, "iloc") or issparse(X) else np.asarray(X), index)
 
 
 def weight_parameter(estimator):
@@ -222,13 +216,10 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
 def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss, X_target=None):
     """Weighted risk of each fold, and the total weight that each fold holds out."""
     mass = np.array([weight[test].sum() for _, test in splits])
-    losses = (
-        _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target)
-        for train, test in splits
-    )
-    risks = [
-        weighted_risk(rows, weight[test]) for rows, (_, test) in zip(losses, splits, strict=True)
-    ]
+    risks = []
+    for train, test in splits:
+        losses = _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target)
+        risks.append(weighted_risk(losses, weight[test]))
     return np.array(risks), mass
 
 
@@ -428,13 +419,8 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_splits_ = len(splits)
         kept = weight > 0
         fit_weight = None if fit_weight is None else weight[kept]
-        self.best_estimator_ = _fit(
-            models[self.best_index_],
-            X if kept.all() else _rows(X, kept),
-            y[kept],
-            fit_weight,
-            X_target,
-        )
+        rows = X if kept.all() else _rows(X, kept)
+        self.best_estimator_ = _fit(models[self.best_index_], rows, y[kept], fit_weight, X_target)
         self.classes_ = self.best_estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.best_estimator_, name):

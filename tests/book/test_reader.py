@@ -1,15 +1,20 @@
 """What a reader does in the built book: reads the answer, fills in a form, turns knobs."""
 
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 from companion.cli import main
 from companion.notebook_kit.execute import RUNS
 from companion.notebook_kit.parameters import list_notebooks, read_parameters
+from test_reruns import EXTREMES
 
 pytestmark = pytest.mark.browser
 
@@ -77,24 +82,45 @@ def test_a_form_refuses_what_the_program_refuses(tab):
     assert tab.locator(".ddr-problem").inner_text() == ""
 
 
-SMALL = {"n_monte_carlo": "1000", "n_learn": "60", "sizes": "60, 120", "n_draws": "2"}
-
-
-@pytest.mark.slow
-def test_the_printed_commands_run(tab, root, tmp_path):
-    """The first for real; of the second, what papermill would hand to the notebook."""
-    tab.open("notebooks/01_theory.html")
+def filled_in(tab, stem, values):
+    """The commands that a form prints after somebody has typed these values."""
+    tab.open(f"notebooks/{stem}.html")
     tab.locator("details.ddr-rerun summary").click()
-    for name, text in SMALL.items():
-        tab.locator(f"#ddr-p-{name}").fill(text)
-    run, papermill = map(shlex.split, commands(tab))
+    for name, value in values.items():
+        field = tab.locator(f"#ddr-p-{name}")
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(text)
+        else:
+            field.fill(text)
+    return map(shlex.split, commands(tab))
+
+
+SMALL = {"n_monte_carlo": 1000, "n_learn": 60, "sizes": [60, 120], "n_draws": 2}
+
+
+def test_the_printed_commands_say_what_was_typed(tab, root, tmp_path):
+    run, papermill = filled_in(tab, "01_theory", SMALL)
     shutil.copytree(root / "notebooks", tmp_path / "notebooks")
     assert main([*run[1:], "--root", tmp_path]) == 0
     (path,) = (tmp_path / RUNS).glob("*.ipynb")
-    given = nbformat.read(path, as_version=4).metadata["ddr"]["run"]["parameters"]
-    assert given == {"n_monte_carlo": 1000, "n_learn": 60, "sizes": [60, 120], "n_draws": 2}
-    assert papermill[:4] == ["papermill", "notebooks/01_theory.ipynb", "out.ipynb", "--cwd"]
-    assert json.loads(papermill[-1]) == given
+    assert nbformat.read(path, as_version=4).metadata["ddr"]["run"]["parameters"] == SMALL
+    assert json.loads(papermill[-1]) == SMALL
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("stem", EXTREMES)
+def test_the_printed_commands_run(tab, root, tmp_path, stem):
+    """Both, in a shell, as a reader would paste them."""
+    smallest = EXTREMES[stem][0]
+    run, papermill = filled_in(tab, stem, smallest)
+    shutil.copytree(root / "notebooks", tmp_path / "notebooks")
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for command in ([*run, "--root", str(tmp_path)], papermill):
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    for made in (*(tmp_path / RUNS).glob("*.ipynb"), tmp_path / "out.ipynb"):
+        cells = nbformat.read(made, as_version=4).cells
+        assert not [o for c in cells for o in c.get("outputs", []) if o.output_type == "error"]
 
 
 def test_the_explorer_of_the_shift_reacts_to_keys(tab):

@@ -50,12 +50,10 @@ EXTREMES = {
 BUILD = "import sys; from companion.notebook_kit.build import build_site; build_site(sys.argv[1])"
 
 
-@pytest.fixture(scope="module")
-def book(root, tmp_path_factory):
+def built(root, copy, extremes=None):
     """A copy of the book with reruns of every notebook, built by a process of its own."""
     if not (root / "book" / "_generated").exists():
         pytest.skip("the pages are not generated: run `make html` first")
-    copy = tmp_path_factory.mktemp("book")
     for name in ("_config.yml", "_toc.yml", "requirements.txt"):
         shutil.copy(root / name, copy)
     skip = shutil.ignore_patterns("companion", "results", "runs", "__pycache__")
@@ -64,8 +62,9 @@ def book(root, tmp_path_factory):
     (copy / RUNS).mkdir()
     for path in list_notebooks(copy):
         write_rerun(path, copy, "hostile", {"text": HOSTILE, "naïve": [1, 2]}, stderr=HOSTILE)
-        for name, values in zip(("smallest", "largest-_0"), EXTREMES[path.stem], strict=True):
-            rerun(path.stem, values, name, copy, progress=False)
+    for stem, pair in (extremes or {}).items():
+        for name, values in zip(("smallest", "largest-_0"), pair, strict=True):
+            rerun(stem, values, name, copy, progress=False)
     (copy / RUNS / "truncated.ipynb").write_text('{"cells": [')
     runs.write(copy / "book" / "_generated", root=copy)
     subprocess.run([sys.executable, "-c", BUILD, str(copy)], check=True)
@@ -86,16 +85,23 @@ def article(page):
     return re.search(r"<article.*?</article>", page.read_text(encoding="utf-8"), re.DOTALL)[0]
 
 
-@pytest.mark.slow
-@pytest.mark.hardening(
-    "hostile text", mends="An interrupted build left later ones without half of the search index."
-)
-def test_the_book_with_reruns(book, root, chromium):
-    """One test, so that no second worker builds the book again."""
+@pytest.mark.hardening("hostile text")
+def test_the_book_with_hostile_reruns(root, tmp_path, chromium):
+    book = built(root, tmp_path)
     every_rerun_has_its_page_and_the_search_index_is_complete(book)
     what_a_rerun_holds_is_shown_as_text(book)
     if chromium:
         nothing_of_a_rerun_is_executed(book, chromium)
+    the_published_pages_stay_as_they_were(book, root)
+
+
+@pytest.mark.weekly
+@pytest.mark.hardening(
+    "hostile text", mends="An interrupted build left later ones without half of the search index."
+)
+def test_the_book_with_reruns_at_the_ends_of_what_is_allowed(root, tmp_path):
+    book = built(root, tmp_path, EXTREMES)
+    every_rerun_has_its_page_and_the_search_index_is_complete(book)
     the_published_pages_stay_as_they_were(book, root)
     a_killed_build_leaves_the_site_whole(book)
 

@@ -59,15 +59,14 @@ def test_names_of_the_notation_exist(root):
 
 
 @pytest.mark.parametrize("page", sorted(guide.GUIDE.glob("*.md")), ids=lambda page: page.stem)
-def test_every_snippet_of_the_guide_runs_and_its_output_is_shown(page):
+def test_what_each_snippet_of_the_guide_printed_is_shown(page):
+    """`make html` ran them; a snippet that raises or warns ends it."""
+    generated = guide.GUIDE.parent / "_generated"
+    made = {path.name for path in generated.glob(f"use_{page.stem}_*") if path.stat().st_size > 1}
+    if not made:
+        pytest.skip("the pages are not generated: run `make html` first")
     text = page.read_text(encoding="utf-8")
-    shown = set(re.findall(r"_generated/(use_\w+\.(?:md|png))", text))
-    made = set()
-    for number, said, names in guide.run(page):
-        stem = f"use_{page.stem}_{number}"
-        made |= {f"{stem}.md"} if said else set()
-        made |= {f"{stem}.png"} if names.pop("figure", None) else set()
-    assert made == {name for name in shown if name.startswith(f"use_{page.stem}_")}
+    assert made == set(re.findall(r"_generated/(use_\w+\.(?:md|png))", text))
 
 
 def test_the_guide_explains_every_line_of_the_report():

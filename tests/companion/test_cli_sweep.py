@@ -162,8 +162,22 @@ def digests(folder):
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("words", [("reproduce", "synthetic"), ("search", "synthetic")])
+@pytest.mark.parametrize(
+    ("words", "sent"),
+    [
+        (("reproduce", "synthetic"), signal.SIGINT),
+        (("search", "synthetic"), signal.SIGKILL),
+        *(
+            pytest.param((word, "synthetic"), sent, marks=pytest.mark.weekly)
+            for word, sent in [
+                ("reproduce", signal.SIGTERM),
+                ("reproduce", signal.SIGKILL),
+                ("search", signal.SIGINT),
+                ("search", signal.SIGTERM),
+            ]
+        ),
+    ],
+)
 @pytest.mark.hardening("kill")
 def test_a_signal_loses_no_run_and_touches_nothing_published(path, words, sent):
     before = digests(FOLDER)

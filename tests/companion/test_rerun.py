@@ -180,8 +180,25 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("page", "old")]
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("words", [("run", "01_small", "--name", "x"), ("execute", "01_small")])
+RUN, EXECUTE = ("run", "01_small", "--name", "x"), ("execute", "01_small")
+
+
+@pytest.mark.parametrize(
+    ("words", "sent"),
+    [
+        (RUN, signal.SIGTERM),
+        (EXECUTE, signal.SIGKILL),
+        *(
+            pytest.param(words, sent, marks=pytest.mark.weekly)
+            for words, sent in [
+                (RUN, signal.SIGINT),
+                (RUN, signal.SIGKILL),
+                (EXECUTE, signal.SIGINT),
+                (EXECUTE, signal.SIGTERM),
+            ]
+        ),
+    ],
+)
 @pytest.mark.hardening("kill")
 def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_notebook, words, sent):
     path = repository / "notebooks" / "01_small.ipynb"

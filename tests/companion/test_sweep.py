@@ -124,7 +124,8 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_resume(path, uninterrupted
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
     _, said = process.communicate(timeout=240)
     assert process.returncode == 130
-    assert said == (
+    # Python may first say that the interrupt came while it cleaned up
+    assert said.endswith(
         "interrupted; what is done is stored: run the same command again to compute the rest\n"
     )
     n_stored = len(make_store(path).done())

@@ -16,8 +16,6 @@ MODULES = sorted(
 )
 FOREIGN = ["pandas", "matplotlib", "yaml", "papermill", "companion"]
 
-pytestmark = pytest.mark.slow
-
 
 def run(*command, cwd):
     """Run a command as a stranger would: without the checkout on Python's path."""
