@@ -368,7 +368,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             self._check_target(data, X_target, y_target)
         matches = 0 if self.components == "prior_ratio" else len(self.classes_)
         tell = _Progress(matches + 1, self.max_iter, self.verbose)
-        state = self._start(learner, data)
+        ones = np.ones(len(data.y))
+        state = self._learn(learner, data, ones, ones, np.ones(len(self.classes_)))
         self.initial_estimator_ = state.model
         tell("unweighted model learned")
         if X_target is None:
@@ -476,10 +477,6 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             part.set_params(**seeds)
         return learner, ratio
 
-    def _start(self, learner, data):
-        ones = np.ones(len(data.y))
-        return self._learn(learner, data, ones, ones, np.ones(len(self.classes_)))
-
     def _learn(self, learner, data, weights, beta, gamma):
         """Steps 3 and 4 of Algorithm 1: a model of the weighted rows, and its posteriors."""
         cost = weights if data.sample_weight is None else weights * data.sample_weight
@@ -573,24 +570,17 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         return record
 
     def _keep(self, state, n_iter, history):
-        self.weights_ = state.weights
-        self.class_ratio_ = state.beta
-        self.prior_ratio_ = state.gamma
-        self.estimator_ = state.model
-        self.n_iter_ = n_iter
-        self.history_ = history
-        self.agreement_ = 1.0
+        self.weights_, self.estimator_ = state.weights, state.model
+        self.class_ratio_, self.prior_ratio_ = state.beta, state.gamma
+        self.n_iter_, self.history_, self.agreement_ = n_iter, history, 1.0
 
     def _ask(self, method, X):
         """What the learner says of new rows."""
         check_is_fitted(self)
+        options = {"dtype": np.float64, "ensure_all_finite": self._finite}
         if self._table and hasattr(X, "columns"):
-            X = validate_data(self, X, reset=False, skip_check_array=True)
-        else:
-            X = validate_data(
-                self, X, dtype=np.float64, reset=False, ensure_all_finite=self._finite
-            )
-        return getattr(self.estimator_, method)(X)
+            options = {"skip_check_array": True}
+        return getattr(self.estimator_, method)(validate_data(self, X, reset=False, **options))
 
     def predict(self, X):
         """Predicted class of each row."""

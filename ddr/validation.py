@@ -156,7 +156,8 @@ def first_best(risk):
 
 
 def _rows(X, index):
-    return _safe_indexing(X if hasattr(X, "iloc") or issparse(X) else np.asarray(X), index)
+    table = hasattr(X, "iloc")
+    return _safe_indexing(X if table else X.tocsr() if issparse(X) else np.asarray(X), index)
 
 
 def weight_parameter(estimator):
@@ -303,11 +304,7 @@ def importance_weighted_score(
 
 
 def _best_estimator_has(method):
-    def check(self):
-        getattr(getattr(self, "best_estimator_", self.estimator), method)
-        return True
-
-    return check
+    return lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), method)
 
 
 class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
