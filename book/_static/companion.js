@@ -9,11 +9,12 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const item of document.querySelectorAll(".citation-list[role=list] > .citation")) {
     item.setAttribute("role", "listitem");
   }
-  // Pictures of several panels beside each other are too wide for a phone; the style sheet lets
+  // Pictures of several panels, or of many labelled rows, are too wide for a phone; the style sheet lets
   // them scroll, and what scrolls must be reachable by keyboard.
   const mark = () => {
     for (const image of document.querySelectorAll("article figure img")) {
-      image.classList.toggle("ddr-wide", image.naturalWidth > 1.45 * image.naturalHeight);
+      const [width, height] = [image.naturalWidth, image.naturalHeight];
+      image.classList.toggle("ddr-wide", width > 1.45 * height || width > 1150);
     }
     const boxes = "article :is(figure, .pst-scrollable-table-container, .output.text_html, .ddr-left)";
     for (const box of document.querySelectorAll(boxes)) {

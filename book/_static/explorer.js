@@ -70,16 +70,18 @@ document.addEventListener("DOMContentLoaded", () => {
     const data = JSON.parse(choices.querySelector("script").textContent);
     const ends = data.choices.flatMap((c) => Object.values(c.gains).flatMap((g) => g ?? []));
     const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-    const across = (gain) => 20 + ((gain - low) / (high - low)) * 560;
+    // Drawn for the width at hand, so that a phone does not shrink the letters.
+    const room = Math.max(320, Math.min(600, choices.clientWidth));
+    const across = (gain) => 20 + ((gain - low) / (high - low)) * (room - 40);
     const redraw = () => {
       const chosen = data.choices[choice()];
-      const shapes = [draw("line", { x1: across(0), x2: across(0), y1: 0, y2: 200, stroke: "#000" })];
+      const shapes = [];
       const sentences = [];
       Object.entries(chosen.gains).forEach(([table, gain], i) => {
         const y = 36 + 62 * i;
-        const name = draw("text", { x: 20, y: y - 16, "font-size": 15 });
+        const name = draw("text", { x: 8, y: y - 16, "font-size": 15 });
         name.textContent = gain ? `${table}: ${signed(gain[0])}` : `${table}: not affected`;
-        shapes.push(name);
+        shapes.push(name, draw("line", { x1: across(0), x2: across(0), y1: y - 11, y2: y + 19, stroke: "#000" }));
         sentences.push(gain ? `${table} ${signed(gain[0])} points over ${data.rival} and ${signed(gain[3])} over no weights` : `${table} is not affected`);
         const before = data.choices[0].gains[table];
         if (before) shapes.push(draw("line", { x1: across(before[0]), x2: across(before[0]), y1: y - 9, y2: y + 17, stroke: "#666", "stroke-dasharray": "3 3" }));
@@ -91,7 +93,7 @@ document.addEventListener("DOMContentLoaded", () => {
       show(`With ${chosen.name}, DDR gains: ${sentences.join("; ")}.`, shapes);
     };
     const choice = chooser(choices, "Changed choice:", data.choices.map((c) => c.name), 0, redraw);
-    const show = frame(choices, 600, 200);
+    const show = frame(choices, room, 190);
     redraw();
   }
 });

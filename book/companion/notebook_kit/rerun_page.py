@@ -145,10 +145,9 @@ def _retitle(notebook, source_name, run_name, values, stderr):
         raise ValueError(f"{source_name} must begin with a Markdown cell that has a # title")
     title.source = re.sub(r"^(# .*)$", rf"\1 — run {run_name}", title.source, count=1, flags=re.M)
     text = (
-        f":::{{note}}\nA rerun of {{doc}}`/notebooks/{source_name}`, executed by "
-        f"`ddr-book run`. Parameters given: {given_as_text(values) or 'none'}. The reading "
-        "between the cells was written for the published run; the numbers here are this run's "
-        "own.\n:::"
+        f":::{{note}}\nA rerun of {{doc}}`/notebooks/{source_name}`. Parameters given: "
+        f"{given_as_text(values) or 'none'}. The answer below and the sentences speak of the "
+        "published runs; the numbers after the parameters are this run's own.\n:::"
     )
     if stderr:
         text += "\n\n" + _folded(stderr)

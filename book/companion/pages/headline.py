@@ -8,7 +8,6 @@ from companion.evidence.claims import VERDICTS
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_title, values
 from companion.evidence.tables import captioned, points, unbroken, with_interval
-from companion.evidence.verdicts import RULE
 from companion.figures.gains import FEWEST, gains_of_all_cases
 from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS, PROTOCOLS
@@ -93,7 +92,7 @@ def _value_cells(verdict):
 def legend():
     """Explain the columns of the headline table."""
     return (
-        f"{RULE} In brackets stands how many values would agree, and orders be kept, in an exact "
+        "In brackets stands how many values would agree, and orders be kept, in an exact "
         "replication. Orders are those of two methods that the printed numbers themselves tell "
         "apart. Gains are in points of accuracy, means over the cases with 95 % intervals; "
         "*better* and *worse* count the cases that a paired t-test at 5 % confirms."

@@ -140,7 +140,7 @@ def universe_table(found, moved):
                 "Gain": with_interval(row["gain"], row["low"], row["high"]),
                 "Gain over no weights": points(row["over_none"]),
                 "Change": "–" if change is None else with_interval(*change),
-                "p (Holm)": "–" if change is None else unbroken(_p_values(moved.loc[name])),
+                "p (Holm)": "–" if change is None else _p_values(moved.loc[name]),
                 "Better, worse": unbroken(f"{row['better']}, {row['worse']} of {row['cases']}"),
                 "Runs": str(row["runs"]),
             }
@@ -151,7 +151,7 @@ def universe_table(found, moved):
 
 
 def _p_values(row):
-    return f"{row['p']:.3f} ({row['p_holm']:.3f})"
+    return "{} ({})".format(*("<0.001" if p < 0.0005 else f"{p:.3f}" for p in row[["p", "p_holm"]]))
 
 
 def _alt(found):

@@ -49,10 +49,13 @@ def _row(path, run):
 def comparison(path, run, root=ROOT):
     """Set a rerun beside the published run of its notebook, number by number."""
     source = Path(root) / "notebooks" / f"{run['notebook']}.ipynb"
-    title = f"## {run['notebook']}, run {run['name']}\n\n{{doc}}`/{RUNS}/{path.stem}`: "
+    rerun = nbformat.read(path, as_version=4)
+    prose = "\n".join(cell.source for cell in rerun.cells if cell.cell_type == "markdown")
+    heading = next(iter(re.findall(r"^# (.*)", prose, re.MULTILINE)), path.stem)
+    title = f"## {heading}\n\n{{doc}}`This run </{RUNS}/{path.stem}>`: "
     if not source.exists():
         return f"{title}its notebook is not published."
-    pairs, alone = compare_runs(*(nbformat.read(each, as_version=4) for each in (source, path)))
+    pairs, alone = compare_runs(nbformat.read(source, as_version=4), rerun)
     other = [pair for pair in pairs if not equal(pair)]
     text = (
         f"{title}{len(pairs)} numbers stand in both runs, {len(pairs) - len(other)} of them are "
@@ -61,9 +64,8 @@ def comparison(path, run, root=ROOT):
     if not other:
         return text
     table = pd.DataFrame(other, columns=["What (numbers as #)", "published", "this run"])
-    table = table.map(_as_text)
     head = ":::{dropdown} The numbers that differ\n:class-body: ddr-compared\n"
-    return f"{text}\n\n{head}\n{markdown(table)}\n:::"
+    return f"{text}\n\n{head}\n{markdown(table.map(_as_text))}\n:::"
 
 
 def _as_text(cell):

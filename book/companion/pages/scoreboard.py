@@ -60,7 +60,7 @@ def protocol_text(evidence, experiment, protocol):
     lines += [_gain_line(evidence, experiment, protocol, r) for r in (RIVAL, NO_WEIGHTS)]
     lines.append(f"- Significant at 5 %: {METHOD} is {count_line(tested)}.")
     key, title = f"{experiment}-{protocol}", table_title(experiment)
-    tables = [
+    trio = [
         (_compact(beside(results, experiment, protocol)), f"{title} beside our runs",
          f"scoreboard-{key}"),
         (orders_table(verdict), f"Orders that {table_name(experiment)} tells apart",
@@ -70,7 +70,7 @@ def protocol_text(evidence, experiment, protocol):
          f"further-{key}"),
     ]  # fmt: skip
     parts = [missing, "\n".join(lines)]
-    parts += [captioned(t, f"{c}, {protocol} protocol", n) for t, c, n in tables if len(t)]
+    parts += [captioned(t, f"{c}, {protocol} protocol", n, "numeric") for t, c, n in trio if len(t)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

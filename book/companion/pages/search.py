@@ -101,7 +101,7 @@ def best_text(search, table, chance):
     title = title if search.get("matched") else "The best protocols of the search"
     name = f"search-{search['experiment']}-best"
     text = f"{verdict(table, limits, old)} {search.get('because', '')}"
-    return f"{captioned(pd.DataFrame(rows), title, name)}\n\n{text}\n"
+    return f"{captioned(pd.DataFrame(rows), title, name, 'worded')}\n\n{text}\n"
 
 
 def matched_before(search, table):
@@ -126,9 +126,9 @@ def verdict(table, limits, old):
         text += f" Seen afterwards, {within.sum()} of {len(table)} are within chance on both."
     if len(old):
         text += " " + (
-            "It comes nearer than the matched protocol did on both halves, which gives way."
+            "It comes nearer than the old matched protocol on both halves and takes its place."
             if nearer(table, old)
-            else "It does not come nearer than the matched protocol on both halves, which stays."
+            else "It does not come nearer than the matched protocol on both halves; that one stays."
         )
     return text
 
