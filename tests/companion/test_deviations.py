@@ -106,7 +106,7 @@ def test_page_has_a_section_for_every_deviation(printed_runs):
     effects = dev.measured_effects(printed_runs)
     text = deviations_page.sections_text(effects)
     for entry in dev.deviations():
-        assert f"## {entry['id']}: {entry['title']}\n" in text
+        assert f"## {entry['title']}\n" in text
     assert text.count("**Measured effect:**\n  - ") == len(effects)
 
 

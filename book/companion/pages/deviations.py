@@ -17,7 +17,7 @@ def sections_text(effects):
     for row in effects.itertuples():
         measured = "\n".join(f"  - {sentence}" for sentence in row.effect)
         sections.append(
-            f"## {row.id}: {row.title}\n\n"
+            f"## {row.title}\n\n"
             f"- **The paper:** {row.open}\n"
             f"- **Here:** {row.ours}\n"
             f"- **Why:** {row.why}\n"
