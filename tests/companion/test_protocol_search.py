@@ -296,11 +296,11 @@ def test_the_matched_protocol_gives_way_only_to_one_that_is_nearer_on_both_halve
     assert len(page.matched_before(search, table)) == 1
     text = page.best_text(search, table, page.chances(search, printed, found))
     old = page.matched_before(search, table)
-    assert ("which gives way" in text) == page.nearer(table, old)
+    assert ("takes its place" in text) == page.nearer(table, old)
     doctored = table.assign(validation=[9.0, *table["validation"][1:]])
     text = page.best_text(search, doctored, page.chances(search, printed, found))
     assert "**none of these**" in text
-    assert "which stays" in text
+    assert "that one stays" in text
 
 
 def test_what_was_taken_from_the_synthetic_search_is_the_matched_protocol():

@@ -180,21 +180,21 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("page", "old")]
 
 
-RUN, EXECUTE = ("run", "01_small", "--name", "x"), ("execute", "01_small")
+RERUN, IN_PLACE = ("run", "01_small", "--name", "x"), ("execute", "01_small")
 
 
 @pytest.mark.parametrize(
     ("words", "sent"),
     [
-        (RUN, signal.SIGTERM),
-        (EXECUTE, signal.SIGKILL),
+        (RERUN, signal.SIGTERM),
+        (IN_PLACE, signal.SIGKILL),
         *(
             pytest.param(words, sent, marks=pytest.mark.weekly)
             for words, sent in [
-                (RUN, signal.SIGINT),
-                (RUN, signal.SIGKILL),
-                (EXECUTE, signal.SIGINT),
-                (EXECUTE, signal.SIGTERM),
+                (RERUN, signal.SIGINT),
+                (RERUN, signal.SIGKILL),
+                (IN_PLACE, signal.SIGINT),
+                (IN_PLACE, signal.SIGTERM),
             ]
         ),
     ],

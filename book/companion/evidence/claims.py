@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import yaml
 from joblib import Parallel, delayed
 
 # Imported for its checks, which it registers.
@@ -22,7 +21,7 @@ from companion.evidence.claim_checks import (
     Finding,
     NotTested,
 )
-from companion.paths import BOOK
+from companion.paths import BOOK, read_yaml
 from companion.runs.results import published_results
 
 #: The verdicts, best first.
@@ -37,7 +36,7 @@ class ClaimError(AssertionError):
 
 def claims(path=None):
     """Read the claims."""
-    entries = yaml.safe_load(_path(path).read_text(encoding="utf-8"))
+    entries = read_yaml(_path(path))
     for number, entry in enumerate(entries, start=1):
         keys = set(entry)
         if not _NEEDED <= keys <= _ALLOWED:

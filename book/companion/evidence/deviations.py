@@ -6,10 +6,8 @@ gain without it, on the same cases and seeds.
 """
 
 from functools import lru_cache
-from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from companion.evidence.claim_computations import figure_weights, posterior_changes
 from companion.evidence.claims import claims
@@ -17,7 +15,7 @@ from companion.evidence.gains import against_all, count_line
 from companion.evidence.soft_moments import soft_moment_errors
 from companion.evidence.tables import points
 from companion.evidence.universes import universe_effect, universe_name
-from companion.paths import BOOK, EXPERIMENTS
+from companion.paths import BOOK, EXPERIMENTS, read_yaml
 from companion.runs.multiverse import universes
 
 _NEEDED = {"id", "title", "open", "ours", "why", "effect"}
@@ -26,7 +24,7 @@ _KINDS = ("universes", "computed", "not_measured")
 
 def deviations(path=None):
     """Read the deviations."""
-    entries = yaml.safe_load(Path(path or BOOK / "deviations.yml").read_text(encoding="utf-8"))
+    entries = read_yaml(path or BOOK / "deviations.yml")
     for number, entry in enumerate(entries, start=1):
         if set(entry) != _NEEDED:
             odd = sorted(set(entry) ^ _NEEDED)

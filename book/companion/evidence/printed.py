@@ -6,9 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
-from companion.paths import BOOK, EXPERIMENTS
+from companion.paths import BOOK, EXPERIMENTS, read_yaml
 
 _CELL = re.compile(r"(?P<mark>\*{0,2})(?P<mean>\d\.\d+) ± (?P<sd>\d\.\d+)(?P=mark)")
 _TYPEFACE = {"": "plain", "*": "italic", "**": "bold"}
@@ -28,7 +27,7 @@ def ledger(path=None):
 
 @lru_cache(maxsize=8)
 def _read_ledger(path, _changed):
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return read_yaml(path)
 
 
 def parse_cell(text):

@@ -13,11 +13,10 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-import yaml
 from joblib import Parallel, delayed
 
 from companion.evidence.printed import check_experiment, values
-from companion.paths import BOOK
+from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
 from companion.runs.published import FOLDER, verified, write_files
@@ -35,7 +34,7 @@ def read_search(experiment, path=None):
     """The rules of a search, with the cases of the choice and of the validation."""
     check_experiment(experiment)
     path = path or BOOK / "search" / f"{experiment}.yml"
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = read_yaml(path)
     content["cases"] = load_protocol(experiment)["cases"]
     content["choice"], content["validation"] = content["cases"][::2], content["cases"][1::2]
     return content

@@ -1,19 +1,18 @@
 """What the protocols page includes: every setting of each protocol, matched beside tuned."""
 
 import pandas as pd
-import yaml
 
 from companion.evidence.printed import table_name
 from companion.evidence.tables import captioned
 from companion.pages import write_fragments
 from companion.pages.coverage import stored_runs
-from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS
+from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 from companion.runs.protocols import load_protocol
 
 
 def meanings():
     """Say what each setting decides."""
-    return yaml.safe_load((BOOK / "setting_meanings.yml").read_text(encoding="utf-8"))
+    return read_yaml(BOOK / "setting_meanings.yml")
 
 
 def write(folder, evidence):

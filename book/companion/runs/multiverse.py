@@ -1,12 +1,10 @@
 """The multiverse: the matched protocol under every choice that the paper leaves open."""
 
 from functools import reduce
-from pathlib import Path
 
 import numpy as np
-import yaml
 
-from companion.paths import BOOK, EXPERIMENTS
+from companion.paths import BOOK, EXPERIMENTS, read_yaml
 from companion.runs.protocols import changed, load_protocol
 
 METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
@@ -54,7 +52,7 @@ def specifications(experiment, path=None):
 
 def read(path=None):
     """Read and check the list of universes."""
-    content = yaml.safe_load(Path(path or BOOK / "multiverse.yml").read_text(encoding="utf-8"))
+    content = read_yaml(path or BOOK / "multiverse.yml")
     for name, universe in content["universes"].items():
         unknown = set(universe) - {"name", "question", "all", *EXPERIMENTS}
         if unknown or "question" not in universe:

@@ -5,11 +5,10 @@ anything runs.
 """
 
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
-import yaml
-
-from companion.paths import BOOK, EXPERIMENTS
+from companion.paths import BOOK, EXPERIMENTS, read_yaml
 from ddr.kliep import KLIEP
 from ddr.kmm import KMM
 from ddr.ulsif import ULSIF
@@ -42,8 +41,7 @@ def load_protocol(experiment, protocol="matched", folder=None):
     if not path.exists():
         known = ", ".join(protocol_names(folder)[experiment])
         raise ValueError(f"protocol must be one of {known}, got {protocol!r}")
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return check_protocol(content)
+    return check_protocol(read_yaml(path))
 
 
 def check_protocol(content):
@@ -68,10 +66,14 @@ def _check_ratios(ratios):
             )
         if not isinstance(options, dict):
             raise ValueError(f"{name} of ratios must hold settings by their names, got {options!r}")
-        # A run seeds its ratios itself.
-        known = {"sigma_factors", *RATIOS[name]().get_params()} - {"random_state"}
-        known |= {"sums", "pooled"} if name == "uLSIF" else set()
-        _check_keys(f"{name} of ratios", options, known)
+        _check_keys(f"{name} of ratios", options, _settings_of(name))
+
+
+@cache
+def _settings_of(ratio):
+    # A run seeds its ratios itself.
+    known = {"sigma_factors", *RATIOS[ratio]().get_params()} - {"random_state"}
+    return known | ({"sums", "pooled"} if ratio == "uLSIF" else set())
 
 
 def _check_keys(section, keys, known):
