@@ -6,7 +6,7 @@ import pandas as pd
 
 from companion.evidence.gains import METHOD, RIVAL
 from companion.evidence.printed import table_name
-from companion.evidence.tables import captioned, points, unbroken, with_interval
+from companion.evidence.tables import captioned, counted, points, unbroken, with_interval
 from companion.evidence.universes import (
     BASELINE,
     curve_inference,
@@ -63,12 +63,14 @@ def joint_text(experiment, gains):
             f"not computed yet: run `ddr-book multiverse {experiment} && ddr-book publish`."
         )
     found, means = curve_inference(gains), gains.mean(axis=1)
-    values = found["found"]
+    values, runs = found["found"], read()["joint"]["runs"][experiment]
+    command = f"`ddr-book multiverse {experiment} && ddr-book publish`"
+    missing = "" if len(gains) == len(wanted) else f"The others are not computed yet ({command}). "
     return (
         f"{len(gains)} of {len(wanted)} specifications drawn at random, each changing several "
-        f"choices at once, {read()['joint']['runs'][experiment]} runs of {gains.shape[1]} cases. "
-        f"The gain is positive in {int((means > 0).sum())} of them, from {points(means.min())} to "
-        f"{points(means.max())} points; the median is {points(values['median gain'])} "
+        f"choices at once; {counted(runs, 'run', 'runs')} of each of {gains.shape[1]} cases. "
+        f"{missing}The gain is positive in {int((means > 0).sum())} of them, from "
+        f"{points(means.min())} to {points(means.max())} points; the median is {points(values['median gain'])} "
         f"(p = {found.at['median gain', 'p']:.3f}), significantly positive "
         f"{values['share significant']:.0%} (p = {found.at['share significant', 'p']:.3f}), "
         f"Stouffer's z {values['Stouffer' + chr(39) + 's z']:.1f} "
