@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -156,8 +156,11 @@ def first_best(risk):
 
 
 def _rows(X, index):
-    table = hasattr(X, "iloc")
-    return _safe_indexing(X if table else X.tocsr() if issparse(X) else np.asarray(X), index)
+    if hasattr(X, "iloc"):
+        return X.iloc[index]
+    if issparse(X):
+        return X.tocsr()[index]
+    return np.asarray(X)[index]
 
 
 def weight_parameter(estimator):

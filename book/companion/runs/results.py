@@ -25,8 +25,8 @@ _DIAGNOSTICS = ("ess", "mutual_information", "prior_ratio")
 ACCURACIES_AGREE = 0.02
 # Relative, for the same reason.
 _DIAGNOSTICS_AGREE = 0.05
-# So many rows must have the stored diagnostics of the weights, up to the tolerance of the machines.
-_SAME_WEIGHTS, _ROUNDING = 0.9, 1e-3
+# So many rows must have the stored diagnostics of the weights, up to rounding.
+_SAME_WEIGHTS, _ROUNDING = 0.9, 1e-4
 
 
 class PublishedRuns(NamedTuple):
