@@ -227,7 +227,7 @@ STEPS = {
 def means_by_step(grid="0.1, 1", stage="second"):
     """Unweighted accuracies of the search, one row a task, one column a way of preprocessing."""
     search = protocol_search.read_search("cross")
-    responses = protocol_search.published("cross")
+    responses = protocol_search.published("cross", "responses")
     found = protocol_search.outcomes(search, responses, stage)
     found = found[found["grid"] == grid].pivot(index="case", columns="variant", values="mean")
     found = 100 * found.reindex(index=search["choice"], columns=list(STEPS.values()))

@@ -54,10 +54,10 @@ def ranked(search, printed, table, chance):
     band = np.quantile(chance, [0.025, 0.975])
     if "stages" not in search:
         return (table, table["score"] <= band[1], band), ("within chance", "farther off")
-    responses = searching.published("cross")
+    responses = searching.published("cross", "responses")
     screened = searching.outcomes(search, responses, "screen")
     best = searching.ranking(search, printed, screened).drop_duplicates("variant")
-    going = searching.kept(search, printed, responses)
+    going = searching.kept(search, printed, responses, "screen")
     band = np.quantile(searching.exact_replication(printed, search["choice"], 1), [0.025, 0.975])
     best = best.reset_index(drop=True)
     return (best, best["variant"].isin(going), band), ("went on", "left out")
