@@ -72,7 +72,8 @@ def rules_text(search, table, found, shown):
         text += (
             f"{len(shown[0])} variants were screened on {len(search['choice'])} cases with one "
             f"draw each; the {int(shown[1].sum())} that score below the median of exact "
-            "replications went on. "
+            f"replications went on, and of these the {found['variant'].nunique()} best after "
+            f"{search['stages']['second']['draws']} draws. "
         )
     return text + (
         f"{len(table)} protocols were compared to the end, {found['draws'].max()} draws of each "
