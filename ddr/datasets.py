@@ -77,15 +77,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What :func:`verify` found about one bundled file.
-
-    Attributes
-    ----------
-    name, file : str
-    status : {"ok", "missing", "damaged"}
-    size : int
-        In bytes; 0 for a missing file.
-    """
+    """What :func:`verify` found: a status of "ok", "missing" or "damaged", and a size in bytes."""
 
     name: str
     file: str
@@ -95,27 +87,12 @@ class FileCheck:
 
 @lru_cache(maxsize=1)
 def manifest():
-    """Return the provenance of the bundled files.
-
-    Returns
-    -------
-    dict
-        ``archives`` (package, version, file, SHA-256) and ``datasets``, by the paper's names.
-
-    Examples
-    --------
-    >>> manifest()["datasets"]["USPS"]["licence"]
-    'none stated'
-    """
+    """Provenance of the bundled files: ``archives``, and ``datasets`` by the paper's names."""
     return json.loads((DATA_FOLDER / "manifest.json").read_text(encoding="utf-8"))
 
 
 def names():
     """Return the names of the eight datasets, as the paper writes them.
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------
@@ -200,22 +177,7 @@ def digits_pair(name, a, b, folder=None):
 
 
 def verify(folder=None):
-    """Check every bundled file against the manifest.
-
-    Parameters
-    ----------
-    folder : path, optional
-        As in :func:`load`.
-
-    Returns
-    -------
-    list of FileCheck
-
-    Examples
-    --------
-    >>> {check.status for check in verify()}
-    {'ok'}
-    """
+    """Check every bundled file, or those in another folder, against the manifest."""
     folder = Path(folder or DATA_FOLDER)
     return [_check(name, entry, folder) for name, entry in manifest()["datasets"].items()]
 

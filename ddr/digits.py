@@ -89,27 +89,9 @@ def resize_matrix(n_in, n_out, method="bicubic", antialias=True):
 
 
 def resize_images(images, n_out=16, method="bicubic", antialias=True):
-    """Resize a stack of square images.
+    """Resize square images, one per row, by :func:`resize_matrix`.
 
-    Parameters
-    ----------
-    images : array of shape (n, side * side)
-        One image per row, stored row by row.
-    n_out : int
-        Side after resizing.
-    method : str
-    antialias : bool, default=True
-        See :func:`resize_matrix`.
-
-    Returns
-    -------
-    float array of shape (n, n_out * n_out)
-        Cubic weights are partly negative, so that values can leave the input's range slightly.
-
-    Examples
-    --------
-    >>> resize_images(np.full((1, 784), 7.0), 16).round(9).max()
-    np.float64(7.0)
+    Cubic weights are partly negative, so that values can leave the input's range slightly.
     """
     images = np.asarray(images)
     side = round(images.shape[1] ** 0.5)

@@ -29,29 +29,9 @@ from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk
 
 
 def iwlspc_moments(K, y_index, weight, n_classes):
-    r"""Weighted second moment of the basis functions and their first moment in each class.
+    r"""Weighted second moment of the kernel values, and their first moment in each class.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, b)
-        Kernel values :math:`\phi(x_i)`.
-    y_index : ndarray of shape (n,), int
-    weight : ndarray of shape (n,)
-    n_classes : int
-
-    Returns
-    -------
-    H : ndarray of shape (b, b)
-        :math:`\sum_i w_i \phi(x_i)\phi(x_i)^\top`
-    h : ndarray of shape (b, n_classes)
-        :math:`\sum_i w_i 1[y_i = c] \phi(x_i)`
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> H, h = iwlspc_moments(np.array([[1.0], [0.5]]), np.array([0, 1]), np.array([1.0, 2.0]), 2)
-    >>> H, h
-    (array([[1.5]]), array([[1., 1.]]))
+    .. math:: H = \sum_i w_i \phi(x_i)\phi(x_i)^\top, \qquad h_c = \sum_i w_i 1[y_i = c] \phi(x_i)
     """
     membership = np.zeros((len(K), n_classes))
     membership[np.arange(len(K)), y_index] = weight
@@ -59,26 +39,7 @@ def iwlspc_moments(K, y_index, weight, n_classes):
 
 
 def iwlspc_coefficients(H, h, total_weight, lam):
-    r"""Coefficients :math:`\alpha_c = (H/W + \lambda I)^{-1} h_c/W` of every class at once.
-
-    Parameters
-    ----------
-    H, h : ndarrays
-        Sums from ``iwlspc_moments``.
-    total_weight : float
-        :math:`W = \sum_i w_i`.
-    lam : float
-
-    Returns
-    -------
-    ndarray of shape (b, n_classes)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> iwlspc_coefficients(np.array([[1.5]]), np.array([[1.0, 1.0]]), 3.0, lam=0.5).round(4)
-    array([[0.3333, 0.3333]])
-    """
+    r"""Coefficients :math:`\alpha_c = (H/W + \lambda I)^{-1} h_c/W` of every class at once."""
     A = H / total_weight
     A.flat[:: len(A) + 1] += lam
     _, alpha, info = dposv(A, h / total_weight, lower=True)
@@ -90,23 +51,7 @@ def iwlspc_coefficients(H, h, total_weight, lam):
 def normalized_posterior(q, prior):
     r"""Posterior :math:`\max(0, q_c) / \sum_{c'} \max(0, q_{c'})` of a least-squares fit.
 
-    Parameters
-    ----------
-    q : ndarray of shape (..., m)
-    prior : ndarray, broadcastable to ``q``
-        Returned where no :math:`q_c` is positive (far from all centres).
-
-    Returns
-    -------
-    ndarray of the shape of ``q``
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> normalized_posterior(np.array([[0.2, 0.6], [-0.1, 0.3], [-0.1, 0.0]]), np.array([0.5, 0.5]))
-    array([[0.25, 0.75],
-           [0.  , 1.  ],
-           [0.5 , 0.5 ]])
+    Where no :math:`q_c` is positive (far from all centres) it is the prior.
     """
     posterior = np.maximum(q, 0.0)
     total = posterior.sum(axis=-1, keepdims=True)
@@ -151,17 +96,7 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
         self.class_prior_ = _class_prior(y_index, weight, m)
 
     def predict_proba(self, X):
-        """Posterior probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            Columns in the order of ``classes_``; rows sum to one.
-        """
+        """Posterior probabilities of each row, one column for each of ``classes_``."""
         check_is_fitted(self)
         X = check_magnitude(validate_data(self, X, reset=False, dtype=np.float64), "X")
         q = np.empty((len(X), len(self.classes_)))
@@ -170,18 +105,8 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
         return normalized_posterior(q, self.class_prior_)
 
     def predict(self, X):
-        """Most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        posterior = self.predict_proba(X)
-        return self.classes_[posterior.argmax(axis=1)]
+        """Most probable class of each row."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 class IWLSPC(_LeastSquaresPosterior):
@@ -256,19 +181,7 @@ class IWLSPC(_LeastSquaresPosterior):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the coefficients.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-            Importance of each row, in any scale.
-
-        Returns
-        -------
-        self
-        """
+        """Fit the coefficients; ``sample_weight`` is the importance of each row, in any scale."""
         lam = check_positive(self.lam, "lam")
         sigma = None if self.sigma is None else check_positive(self.sigma, "sigma")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)

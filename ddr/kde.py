@@ -8,25 +8,9 @@ from ddr.ratio import DensityRatio
 
 
 def scott_bandwidth(X, weight):
-    r"""Scott's rule for a Gaussian kernel density estimate of weighted rows.
+    r"""Scott's rule for a kernel density estimate of weighted rows; one where they do not vary.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    weight : ndarray of shape (n,)
-        Copies that each row stands for.
-
-    Returns
-    -------
-    float
-        The root mean variance of the columns times :math:`W^{-1/(d+4)}`, W the sum of the weights;
-        one where the rows do not vary.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(scott_bandwidth(np.array([[-1.0], [1.0]]), np.ones(2)), 4)
-    0.8706
+    It is the root mean variance of the columns times :math:`W^{-1/(d+4)}`, W the sum of weights.
     """
     total = weight.sum()
     mean = weight @ X / total

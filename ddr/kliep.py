@@ -24,28 +24,6 @@ WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, max_iter=100):
     r"""Maximise the weighted log-likelihood of the test rows under a normalised ratio.
 
-    Parameters
-    ----------
-    K_test : ndarray of shape (n_test, b)
-        Kernel values of the test rows.
-    mean_train : ndarray of shape (b,)
-        Mean kernel values over the training rows, positive.
-    test_weight : ndarray of shape (n_test,)
-        Copies that each test row stands for.
-    start : ndarray of shape (b,), default=None
-        A first guess, e.g. the solution of a similar problem.
-    tol : float, default=1e-9
-        How far the objective may lie below its maximum (as far as rounding permits).
-    max_iter : int, default=100
-        Largest number of Newton steps; about ten are needed.
-
-    Returns
-    -------
-    ndarray of shape (b,)
-        Non-negative, with :math:`\sum_l \alpha_l \bar k_l = 1`.
-
-    Notes
-    -----
     .. math::
         \max_{\alpha \ge 0} \sum_j v_j \ln \sum_l \alpha_l k(x_j, x_l)
         \quad\text{subject to}\quad \frac{1}{n_{tr}} \sum_i \sum_l \alpha_l k(x_i, x_l) = 1
@@ -54,21 +32,9 @@ def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, ma
     :math:`-\sum_j v_j \cdot \sum_l \alpha_l \bar k_l`: setting the derivative along :math:`\alpha`
     to zero shows that the constraint then holds at the maximum. What remains is concave and has
     only bounds: Newton steps under these bounds, by the quadratic programmes of PIQP, end at the
-    global maximum [1]_. With the constraint met, no objective lies above this one by more than the
-    largest entry of its gradient.
-
-    References
-    ----------
-    .. [1] Y. Kim, P. Carbonetto, M. Stephens and M. Anitescu (2020). A fast algorithm for maximum
-       likelihood estimation of mixture proportions using sequential quadratic programming. Journal
-       of Computational and Graphical Statistics 29, 261-273.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> K = np.array([[1.0, 0.1], [0.1, 1.0]])
-    >>> kliep_coefficients(K, np.array([0.5, 0.5]), np.ones(2)).round(4)
-    array([1., 1.])
+    global maximum (Y. Kim and others, 2020, Journal of Computational and Graphical Statistics 29,
+    261-273). With the constraint met, no objective lies above this one by more than the largest
+    entry of its gradient, which ``tol`` bounds. About ten steps are needed.
     """
     share = test_weight / test_weight.sum()
     components = K_test / mean_train  # each has mean one over the training rows

@@ -9,36 +9,14 @@ from ddr.ratio import DensityRatio, quadratic_solver
 
 
 def kmm_weights(K, kappa, bound, epsilon):
-    r"""Solve kernel mean matching's quadratic programme.
+    r"""Solve kernel mean matching's quadratic programme by the interior-point method of PIQP.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of the training rows, positive definite.
-    kappa : ndarray of shape (n,)
-        n times the (weighted) mean kernel value between each training row and the test rows.
-    bound : float
-        Largest weight allowed.
-    epsilon : float
-        How far the mean weight may lie from one.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Notes
-    -----
     .. math::
         \min_\beta \tfrac12 \beta^T K \beta - \kappa^T \beta \quad\text{subject to}\quad
         0 \le \beta_i \le B, \quad \left|\tfrac1n \sum_i \beta_i - 1\right| \le \epsilon
 
-    Solved by the interior-point method of PIQP.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> kmm_weights(np.eye(2), np.array([0.5, 1.5]), bound=10.0, epsilon=0.5).round(4)
-    array([0.5, 1.5])
+    K is the kernel matrix of the training rows, :math:`\kappa` n times the (weighted) mean kernel
+    value between each training row and the test rows.
     """
     n, piqp = len(K), quadratic_solver()
     solver = piqp.DenseSolver()

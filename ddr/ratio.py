@@ -171,17 +171,7 @@ class DensityRatio(BaseEstimator):
         )
 
     def predict(self, X):
-        """Estimated ratio at new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Non-negative.
-        """
+        """Estimated ratio at new rows, non-negative."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return self._predict(check_magnitude(X, "X"))
@@ -189,17 +179,8 @@ class DensityRatio(BaseEstimator):
     def matcher(self, X_train, X_test, reselect=False):
         """Prepare repeated fits to the same two samples under changing test weights.
 
-        Parameters
-        ----------
-        X_train : ndarray of shape (n_train, d)
-        X_test : ndarray of shape (n_test, d)
-        reselect : bool, default=False
-            Whether to choose the width anew in each fit, or in the first one only.
-
-        Returns
-        -------
-        callable
-            ``match(test_weight) -> weights`` on the training rows.
+        Returns a function of ``test_weight`` that gives the weights of the training rows. With
+        ``reselect`` the width is chosen anew in each fit, else in the first one only.
         """
         estimator = clone(self)
 

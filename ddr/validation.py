@@ -49,27 +49,9 @@ def check_loss(loss):
 
 
 def stratified_folds(y, n_folds=5, random_state=None):
-    """Stratified folds that survive rare classes.
+    """Stratified folds, at most as many as the rarest class has rows: each holds every class.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Class labels.
-    n_folds : int, default=5
-        Upper limit. No more folds are made than the rarest class has rows, so that each fold
-        holds every class; classes with a single row, which no number of folds could put on both
-        sides, do not lower it.
-    random_state : int, RandomState or None
-
-    Returns
-    -------
-    list of (train, test) index arrays
-
-    Examples
-    --------
-    >>> folds = stratified_folds(["a", "a", "a", "b", "b", "b"], n_folds=5, random_state=0)
-    >>> [sorted(test.tolist()) for _, test in folds]
-    [[2, 4], [1, 5], [0, 3]]
+    Classes of a single row, which no number of folds could put on both sides, do not lower it.
     """
     n_folds = check_count(n_folds, "cv", minimum=2)
     y = np.asarray(y)

@@ -343,7 +343,7 @@ def test_other_priors_can_be_given_and_wrong_ones_are_refused():
         FourClusters(test_priors=(1.0, 0.0))
     with pytest.raises(ValueError, match="train_mixing must be non-negative"):
         FourClusters(train_mixing=((0.9, 0.2), (0.5, 0.5)))
-    with pytest.raises(ValueError, match="domain must be 'train' or 'test', got 'tset'"):
+    with pytest.raises(ValueError, match="domain must be one of 'train', 'test', got 'tset'"):
         shifted.sample(3, "tset")
     with pytest.raises(ValueError, match=r"X must have shape \(n, 2\)"):
         shifted.density(np.zeros((3, 4)))
@@ -351,7 +351,7 @@ def test_other_priors_can_be_given_and_wrong_ones_are_refused():
         shifted.class_ratio(np.zeros((2, 2)), [0, 1])
     with pytest.raises(ValueError, match="same length, got 2 and 3"):
         shifted.class_ratio(np.zeros((2, 2)), [1, 1, 2])
-    with pytest.raises(ValueError, match="n must be a non-negative integer, got -1"):
+    with pytest.raises(ValueError, match="n must be a whole number of at least 0, got -1"):
         shifted.sample(-1)
 
 
