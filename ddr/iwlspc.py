@@ -7,24 +7,16 @@ importance-weighted cross-validation, much faster than ``IWSearchCV`` around ``I
 import numpy as np
 from scipy.linalg.lapack import dposv
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import (
-    check_centers,
-    check_count,
-    check_fit_data,
-    check_grid,
-    check_magnitude,
-    check_positive,
-)
+from ddr._checks import check_fit_data, check_grid, check_new_rows, check_positive
 from ddr.kernels import (
-    choose_centers,
+    distinct_rows,
     gaussian_kernel,
-    group_equal_rows,
     median_distance,
     row_blocks,
     squared_distances,
 )
+from ddr.ratio import centers_of
 from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
 
 
@@ -70,18 +62,12 @@ def _class_prior(y_index, weight, n_classes):
 
 def _median_width(X, weight):
     """Median distance of the distinct rows of positive weight, so that weights mean copies."""
-    X = X[weight > 0]
-    return median_distance(X[np.unique(group_equal_rows(X), return_index=True)[1]])
+    _, _, first, _ = distinct_rows(X, weight)
+    return median_distance(X[first])
 
 
 class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
-    """What ``IWLSPC`` and ``IWLSPCCV`` share: the centres and the predictions."""
-
-    def _resolve_centers(self, X, weight):
-        if self.centers is None:
-            n_centers = check_count(self.n_centers, "n_centers")
-            return choose_centers(X, n_centers, weight=weight, random_state=self.random_state)
-        return check_centers(self.centers, X.shape[1])
+    """What ``IWLSPC`` and ``IWLSPCCV`` share: the final fit and the predictions."""
 
     def _fit_coefficients(self, X, y_index, weight, sigma, lam):
         self.sigma_ = sigma
@@ -97,8 +83,7 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         """Posterior probabilities of each row, one column for each of ``classes_``."""
-        check_is_fitted(self)
-        X = check_magnitude(validate_data(self, X, reset=False, dtype=np.float64), "X")
+        X = check_new_rows(self, X)
         q = np.empty((len(X), len(self.classes_)))
         for rows in row_blocks(len(X), len(self.centers_)):
             q[rows] = gaussian_kernel(X[rows], self.centers_, self.sigma_) @ self.alpha_
@@ -106,7 +91,8 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """Most probable class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        posterior = self.predict_proba(X)
+        return self.classes_[posterior.argmax(axis=1)]
 
 
 class IWLSPC(_LeastSquaresPosterior):
@@ -185,7 +171,7 @@ class IWLSPC(_LeastSquaresPosterior):
         lam = check_positive(self.lam, "lam")
         sigma = None if self.sigma is None else check_positive(self.sigma, "sigma")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)
-        self.centers_ = self._resolve_centers(X, weight)
+        self.centers_ = centers_of(self, X, weight, self.random_state)
         sigma = _median_width(X, weight) if sigma is None else sigma
         self._fit_coefficients(X, y_index, weight, sigma, lam)
         return self
@@ -303,7 +289,7 @@ class IWLSPCCV(_LeastSquaresPosterior):
         self.lams_ = check_grid(self.lams, "lams")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)
         self.sigmas_ = self._resolve_sigmas(X, weight)
-        self.centers_ = self._resolve_centers(X, weight)
+        self.centers_ = centers_of(self, X, weight, self.random_state)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
         self.n_splits_ = len(splits)
         self.cv_scores_ = self._score_grid(X, y_index, weight, splits)

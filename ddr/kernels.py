@@ -102,12 +102,9 @@ def group_equal_rows(X):
     return rank[inverse]
 
 
-def _distinct_rows(X, weight):
-    """First index and total weight of each distinct row of positive weight, in order."""
-    if weight is None or np.all(weight == 1):
-        groups = group_equal_rows(X)
-        _, first = np.unique(groups, return_index=True)
-        return np.arange(len(X)), groups, first, np.bincount(groups)
+def distinct_rows(X, weight):
+    """Rows of positive weight, their groups of equal rows, each group's first row and weight."""
+    weight = np.ones(len(X)) if weight is None else weight
     kept = np.flatnonzero(weight > 0)
     groups = group_equal_rows(X[kept])
     _, first = np.unique(groups, return_index=True)
@@ -120,7 +117,7 @@ def choose_centers(X, n_centers, weight=None, random_state=None):
     A weight means copies: weight 0 is a row that is not there, weight 2 one that stands there
     twice. Distinct rows come in the order in which they first appear, all if ``n_centers`` suffice.
     """
-    _, _, first, mass = _distinct_rows(X, weight)
+    _, _, first, mass = distinct_rows(X, weight)
     if len(first) <= n_centers:
         return X[first].copy()
     # A race (Efraimidis and Spirakis, 2006): rows wait an exponential time, their weight as rate.
@@ -130,7 +127,7 @@ def choose_centers(X, n_centers, weight=None, random_state=None):
 
 def assign_folds(X, n_folds, weight=None, random_state=None):
     """Deal rows into folds so that equal rows share one."""
-    kept, groups, first, _ = _distinct_rows(X, weight)
+    kept, groups, first, _ = distinct_rows(X, weight)
     order = check_random_state(random_state).permutation(len(first))
     folds = np.full(len(X), -1)
     folds[kept] = (order % n_folds)[groups]

@@ -8,11 +8,11 @@ from ddr._checks import check_count, check_grid
 from ddr.kernels import (
     KernelBlocks,
     assign_folds,
+    distinct_rows,
     gaussian_kernel,
-    group_equal_rows,
     median_distance,
 )
-from ddr.ratio import DensityRatio, centers_of, quadratic_solver
+from ddr.ratio import DensityRatio, centers_of, quadratic_minimum
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
 _TINY = 1e-300
@@ -72,21 +72,10 @@ def _newton_step(pi, gradient, root):
     """Step to the minimum, over pi >= 0, of the quadratic model with Hessian root' root."""
     H = root.T @ root
     H[np.diag_indices(len(H))] += 1e-10 * np.trace(H) / len(H)  # kernels are nearly dependent
-    solver = quadratic_solver().DenseSolver()
-    solver.settings.eps_abs = solver.settings.eps_rel = 1e-10
-    solver.setup(H, gradient - H @ pi, x_l=np.zeros(len(pi)))
-    status = solver.solve()
-    if not np.all(np.isfinite(solver.result.x)):
+    end, status = quadratic_minimum(H, gradient - H @ pi, 1e-10, x_l=np.zeros(len(pi)))
+    if not np.all(np.isfinite(end)):
         raise RuntimeError(f"a quadratic programme of KLIEP was not solved: {status}")
-    return np.maximum(solver.result.x, 0.0) - pi
-
-
-def _merge_copies(X, weight):
-    """Distinct rows and how often each stands there: copies and weights become the same input."""
-    X, weight = X[weight > 0], weight[weight > 0]
-    groups = group_equal_rows(X)
-    _, first = np.unique(groups, return_index=True)
-    return X[first], np.bincount(groups, weights=weight)
+    return np.maximum(end, 0.0) - pi
 
 
 def _solve(train, K_test, test_weight, sigma, **options):
@@ -164,7 +153,9 @@ class KLIEP(DensityRatio):
 
     def _fit(self, X_train, X_test, test_weight):
         rng = check_random_state(self.random_state)
-        X_test, test_weight = _merge_copies(X_test, test_weight)
+        # Copies and weights become the same input.
+        _, _, first, test_weight = distinct_rows(X_test, test_weight)
+        X_test = X_test[first]
         self.centers_ = centers_of(self, X_test, test_weight, rng)
         self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
         train = KernelBlocks(X_train, self.centers_)

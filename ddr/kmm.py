@@ -5,7 +5,7 @@ from sklearn.utils import check_random_state
 
 from ddr._checks import check_positive
 from ddr.kernels import KernelBlocks, choose_centers, gaussian_kernel, median_distance
-from ddr.ratio import DensityRatio, quadratic_solver
+from ddr.ratio import DensityRatio, quadratic_minimum
 
 
 def kmm_weights(K, kappa, bound, epsilon):
@@ -18,24 +18,15 @@ def kmm_weights(K, kappa, bound, epsilon):
     K is the kernel matrix of the training rows, :math:`\kappa` n times the (weighted) mean kernel
     value between each training row and the test rows.
     """
-    n, piqp = len(K), quadratic_solver()
-    solver = piqp.DenseSolver()
-    solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
-    solver.setup(
-        K / n,  # the same minimiser, better scaled
-        -kappa / n,
-        None,
-        None,
-        np.full((1, n), 1.0 / n),
-        np.array([1.0 - epsilon]),
-        np.array([1.0 + epsilon]),
-        np.zeros(n),
-        np.full(n, bound),
-    )
-    status = solver.solve()
-    if status != piqp.PIQP_SOLVED:
+    n = len(K)
+    box = {"x_l": np.zeros(n), "x_u": np.full(n, bound)}
+    mean = {"h_l": np.array([1.0 - epsilon]), "h_u": np.array([1.0 + epsilon])}
+    mean["G"] = np.full((1, n), 1.0 / n)
+    # Divided by n, the programme has the same minimiser and is better scaled.
+    beta, status = quadratic_minimum(K / n, -kappa / n, 1e-9, **box, **mean)
+    if status.name != "PIQP_SOLVED":
         raise RuntimeError(f"the quadratic programme of KMM was not solved: {status}")
-    return np.clip(solver.result.x, 0.0, bound)
+    return np.clip(beta, 0.0, bound)
 
 
 class KMM(DensityRatio):

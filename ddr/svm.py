@@ -13,9 +13,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import check_choice, check_fit_data, check_grid, check_magnitude, check_positive
+from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
 from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
 
 # LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
@@ -182,9 +181,7 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return _class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
 
     def _checked_scores(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return self._scores(check_magnitude(X, "X"))
+        return self._scores(check_new_rows(self, X))
 
     def decision_function(self, X):
         """Values that ``predict`` goes by: positive for the second of two classes.
