@@ -34,7 +34,8 @@ BIASED_SAMPLING_CASES = (
 #: The ten pairs of digits of the paper's cross-dataset table.
 CROSS_DATASET_PAIRS = tuple((digit, (digit + 1) % 10) for digit in range(10))
 
-_DIGITS = ("USPS", "MNIST")
+#: The two collections of digits.
+COLLECTIONS = ("USPS", "MNIST")
 _PAIR = re.compile(r"(usps|mnist)\s*(\d)\s*vs?\s*(\d)", re.IGNORECASE)
 
 
@@ -157,13 +158,10 @@ def digits_pair(name, a, b, folder=None):
     ('MNIST5v6', (3746, 784), {-1: 'digit 5', 1: 'digit 6'})
     """
     proper = _proper_name(name)
-    if proper not in _DIGITS:
+    if proper not in COLLECTIONS:
         raise ValueError(f"name must be 'USPS' or 'MNIST', got {name!r}")
-    for argument, digit in (("a", a), ("b", b)):
-        if digit not in range(10):
-            raise ValueError(f"{argument} must be a digit from 0 to 9, got {digit!r}")
-    if a == b:
-        raise ValueError(f"a and b must be two different digits, got {a} twice")
+    if a == b or a not in range(10) or b not in range(10):
+        raise ValueError(f"a and b must be two different digits from 0 to 9, got {a!r} and {b!r}")
     digits = _load(proper, Path(folder or DATA_FOLDER))
     rows = (digits.y == a) | (digits.y == b)
     return replace(
@@ -178,17 +176,21 @@ def digits_pair(name, a, b, folder=None):
 
 def verify(folder=None):
     """Check every bundled file, or those in another folder, against the manifest."""
-    folder = Path(folder or DATA_FOLDER)
-    return [_check(name, entry, folder) for name, entry in manifest()["datasets"].items()]
+    checks = []
+    for name, entry in manifest()["datasets"].items():
+        content, status = _read(entry, Path(folder or DATA_FOLDER))
+        checks.append(FileCheck(name, entry["file"], status, len(content)))
+    return checks
 
 
-def _check(name, entry, folder):
+def _read(entry, folder):
+    """Content of a bundled file, and whether it is "ok", "missing" or "damaged"."""
     path = folder / entry["file"]
     if not path.is_file():
-        return FileCheck(name, entry["file"], "missing", 0)
+        return b"", "missing"
     content = path.read_bytes()
     whole = hashlib.sha256(content).hexdigest() == entry["sha256"]
-    return FileCheck(name, entry["file"], "ok" if whole else "damaged", len(content))
+    return content, "ok" if whole else "damaged"
 
 
 def _proper_name(name):
@@ -203,7 +205,13 @@ def _proper_name(name):
 @lru_cache(maxsize=16)
 def _load(name, folder):
     entry = manifest()["datasets"][name]
-    with np.load(io.BytesIO(_read_whole(name, entry, folder)), allow_pickle=False) as arrays:
+    content, status = _read(entry, folder)
+    if status != "ok":
+        raise DataFileError(
+            f"The data file {folder / entry['file']} of {name} is {status}; restore it by "
+            "`ddr-book data rebuild --restore` or by reinstalling the package."
+        )
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         X, y = arrays["X"].astype(entry["dtype"], copy=False), arrays["y"].astype(int)
     features = entry["feature_names"]
     return Dataset(
@@ -215,22 +223,6 @@ def _load(name, folder):
         **{key: entry[key] for key in ("description", "licence", "citation")},
         labels={int(value): meaning for value, meaning in entry["labels"].items()},
     )
-
-
-def _read_whole(name, entry, folder):
-    path = folder / entry["file"]
-    remedy = "restore it by `ddr-book data rebuild --restore` or by reinstalling the package"
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise DataFileError(f"The data file {path} of {name} is missing; {remedy}.") from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != entry["sha256"]:
-        raise DataFileError(
-            f"The data file {path} of {name} is damaged (SHA-256 {found[:12]}..., "
-            f"expected {entry['sha256'][:12]}...); {remedy}."
-        )
-    return content
 
 
 def _source(entry):

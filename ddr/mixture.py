@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ddr._checks import check_choice, check_count
-from ddr._seeding import generator
+from ddr._seeding import seed_sequence
 
 CLASSES = np.array([1, 2])
 #: Centres of the clusters: ``MEANS[c, k]`` is cluster ``k`` of class ``CLASSES[c]``.
@@ -70,7 +70,7 @@ class FourClusters:
         """
         n = check_count(n, "n", minimum=0)
         priors, mixing = self._of(domain)
-        rng = generator(random_state)
+        rng = np.random.default_rng(seed_sequence(random_state))
         row = (rng.random(n) >= priors[0]).astype(int)
         cluster = (rng.random(n) >= mixing[row, 0]).astype(int)
         return MEANS[row, cluster] + rng.standard_normal((n, 2)), CLASSES[row]

@@ -174,8 +174,8 @@ def test_every_case_of_the_paper_loads_with_two_classes():
     ("arguments", "said"),
     [
         (("Ionosphere", 1, 2), "name must be 'USPS' or 'MNIST', got 'Ionosphere'"),
-        (("USPS", 1, 12), "b must be a digit from 0 to 9, got 12"),
-        (("USPS", 4, 4), "two different digits, got 4 twice"),
+        (("USPS", 1, 12), "a and b must be two different digits from 0 to 9, got 1 and 12"),
+        (("USPS", 4, 4), "two different digits from 0 to 9, got 4 and 4"),
     ],
 )
 @pytest.mark.hardening("mistake")
