@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ddr._checks import check_fit_data, check_grid, check_new_rows, check_positive
+from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
 from ddr.kernels import (
     distinct_rows,
     gaussian_kernel,
@@ -17,7 +17,7 @@ from ddr.kernels import (
     squared_distances,
 )
 from ddr.ratio import centers_of
-from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
+from ddr.validation import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
 
 
 def iwlspc_moments(K, y_index, weight, n_classes):
@@ -285,7 +285,7 @@ class IWLSPCCV(_LeastSquaresPosterior):
 
     def fit(self, X, y, sample_weight=None):
         """Choose width and penalty, then fit on all rows; takes what ``IWLSPC.fit`` takes."""
-        check_loss(self.loss)
+        check_choice(self.loss, "loss", LOSSES)
         self.lams_ = check_grid(self.lams, "lams")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)
         self.sigmas_ = self._resolve_sigmas(X, weight)

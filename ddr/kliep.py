@@ -101,9 +101,8 @@ class KLIEP(DensityRatio):
         Kernel width, or candidates among which the held-out likelihood chooses. None means nine
         widths from a quarter to four times the median distance between the centres.
     n_centers : int, default=100
-        Number of kernel centres, drawn from the test rows in proportion to their weight.
     centers : array-like of shape (b, d), default=None
-        Use these centres instead.
+        As of ``ULSIF``.
     n_folds : int, default=5
         Folds of the test rows when there is a width to choose, at most as many as distinct rows
         (with fewer than five of these, each is a fold).

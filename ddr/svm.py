@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
 from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
-from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
+from ddr.validation import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
 
 # LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
 # scikit-learn warns that the solver stopped early.
@@ -361,7 +361,7 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
 
         Takes what ``LinearSVMWithPosteriors.fit`` takes.
         """
-        check_loss(self.loss)
+        check_choice(self.loss, "loss", LOSSES)
         Cs = check_grid(self.Cs, "Cs")
         X, y_index, weight = self._check_fit(X, y, sample_weight)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)

@@ -381,7 +381,7 @@ def test_bad_options_are_refused_in_one_sentence(options, message):
     ("options", "fit", "message"),
     [
         ({"param_grid": []}, {}, "param_grid must hold a candidate, got []"),
-        ({}, {"X": None}, "X must hold the rows to learn from, got None"),
+        ({}, {"X": None}, "X must hold the rows of a sample, got None"),
         (
             {"estimator": RidgeClassifier(), "loss": "log"},
             {},
