@@ -214,20 +214,17 @@ def _load(name, folder):
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         X, y = arrays["X"].astype(entry["dtype"], copy=False), arrays["y"].astype(int)
     features = entry["feature_names"]
+    archive = manifest()["archives"][entry["archive"]]
+    origin = f"{entry['archive']} {archive['version']} ({archive['registry']})"
     return Dataset(
         X=_sealed(X),
         y=_sealed(y),
         feature_names=None if features is None else tuple(features),
         name=name,
-        source=_source(entry),
+        source=f"{origin}, {entry['member']}",
         **{key: entry[key] for key in ("description", "licence", "citation")},
         labels={int(value): meaning for value, meaning in entry["labels"].items()},
     )
-
-
-def _source(entry):
-    archive = manifest()["archives"][entry["archive"]]
-    return f"{entry['archive']} {archive['version']} ({archive['registry']}), {entry['member']}"
 
 
 def _sealed(array):

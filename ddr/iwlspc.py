@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
 from ddr.kernels import (
+    KernelBlocks,
     distinct_rows,
     gaussian_kernel,
     median_distance,
-    row_blocks,
     squared_distances,
 )
 from ddr.ratio import centers_of
@@ -73,8 +73,7 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
         self.sigma_ = sigma
         m, b = len(self.classes_), len(self.centers_)
         H, h = np.zeros((b, b)), np.zeros((b, m))
-        for rows in row_blocks(len(X), b):
-            K = gaussian_kernel(X[rows], self.centers_, sigma)
+        for rows, K in KernelBlocks(X, self.centers_).at(sigma):
             H_rows, h_rows = iwlspc_moments(K, y_index[rows], weight[rows], m)
             H += H_rows
             h += h_rows
@@ -83,10 +82,8 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         """Posterior probabilities of each row, one column for each of ``classes_``."""
-        X = check_new_rows(self, X)
-        q = np.empty((len(X), len(self.classes_)))
-        for rows in row_blocks(len(X), len(self.centers_)):
-            q[rows] = gaussian_kernel(X[rows], self.centers_, self.sigma_) @ self.alpha_
+        blocks = KernelBlocks(check_new_rows(self, X), self.centers_)
+        q = blocks.product(self.alpha_, self.sigma_)
         return normalized_posterior(q, self.class_prior_)
 
     def predict(self, X):

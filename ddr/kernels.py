@@ -202,8 +202,8 @@ class KernelBlocks:
                 yield rows, i, K
 
     def product(self, coefficients, sigma):
-        """Kernel values times coefficients, all rows."""
-        out = np.empty(len(self.X))
+        """Kernel values times coefficients, a vector or a column for each of several, all rows."""
+        out = np.empty((len(self.X), *coefficients.shape[1:]))
         for rows, K in self.at(sigma):
             out[rows] = K @ coefficients
         return out

@@ -1,7 +1,6 @@
 r"""Kernel mean matching (KMM), with soft test rows."""
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ddr._checks import check_positive
 from ddr.kernels import KernelBlocks, choose_centers, gaussian_kernel, median_distance
@@ -100,8 +99,7 @@ class KMM(DensityRatio):
     def _width(self, X_test, test_weight):
         if self.sigma is not None:
             return check_positive(self.sigma, "sigma")
-        rng = check_random_state(self.random_state)
-        return median_distance(choose_centers(X_test, 500, test_weight, rng))
+        return median_distance(choose_centers(X_test, 500, test_weight, self.random_state))
 
     def _predict(self, X):
         raise NotImplementedError(
