@@ -61,7 +61,9 @@ BREAKS = {
         _output("text/plain", "<object at 0x7f00aa11>")
     ),
     "install command": lambda cells: cells[2].update(source="%pip install x"),
-    "must be a literal": lambda cells: cells[1].update(source="n_runs = 3 * 2  # runs"),
+    "only `name = literal` is allowed": lambda cells: cells[1].update(
+        source="n_runs = 3 * 2  # runs"
+    ),
     "needs a trailing comment": lambda cells: cells[1].update(source="n_runs = 3"),
     "one cell must be tagged": lambda cells: cells[1].metadata.clear(),
     "# title": lambda cells: cells[0].update(source="no title"),
