@@ -1,11 +1,13 @@
 """Parameter cards: strictly parsed, and wrong values refused before anything runs."""
 
 import pytest
-from companion.notebook_kit.execute import find_notebook, list_notebooks, read_parameters
 from companion.notebook_kit.parameters import (
     check_values,
+    find_notebook,
     format_card,
+    list_notebooks,
     parse_parameters,
+    read_parameters,
     validate_here,
 )
 

@@ -63,7 +63,7 @@ def test_pieces_of_one_text_are_joined(make_notebook):
     pieces = [("stdout", "on"), ("stdout", "e\n"), ("stderr", "hm\n"), ("stdout", "two\n")]
     outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
     executed = make_notebook(("print('one')", {"outputs": outputs}))
-    cell = strip_volatile(executed, make_notebook()).cells[0]
+    cell = strip_volatile(executed).cells[0]
     assert [(o.name, o.text) for o in cell.outputs] == [
         ("stdout", "one\n"),
         ("stderr", "hm\n"),
@@ -215,7 +215,7 @@ def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_noteb
     assert list(repository.glob("book/runs/*")) == []
     assert list(repository.glob("notebooks/*")) == [path]
     nbformat.write(make_notebook(*CELLS), path)
-    assert rerun("01_small", {}, "x", repository, progress=False).exists()  # nothing stays locked
+    assert rerun("01_small", {}, "x", repository).exists()  # nothing stays locked
 
 
 @pytest.mark.hardening("kill", mends="A kernel whose port was taken ended the run.")
