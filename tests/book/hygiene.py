@@ -122,7 +122,6 @@ def figures_described(notebook):
 def tolerances(notebook):
     for i, cell in _code(notebook):
         try:
-            if tolerance := Tolerance.from_metadata(cell.metadata):
-                tolerance.refuse_absurd(cell.outputs)
+            Tolerance.of(cell)
         except ValueError as error:
             yield f"cell {i}: {error}"

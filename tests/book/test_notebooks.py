@@ -178,7 +178,7 @@ def test_relative_tolerance_scales_with_the_stored_number():
 @pytest.mark.hardening("mistake", mends="An infinite tolerance passed for a comparison.")
 def test_malformed_tolerance_is_refused(bad):
     with pytest.raises(ValueError, match="tolerance needs"):
-        Tolerance.from_metadata({"ddr": {"tolerance": bad}})
+        Tolerance.of(nbformat.v4.new_code_cell(metadata={"ddr": {"tolerance": bad}}))
 
 
 # --- nbval with the plugin -------------------------------------------------------------------
