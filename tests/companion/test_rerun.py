@@ -11,7 +11,7 @@ import nbformat
 import papermill
 import pytest
 from companion.cli import main
-from companion.notebook_kit.execute import rerun, strip_volatile
+from companion.notebook_kit.execute import rerun
 from companion.notebook_kit.files import held, read_record, write_whole
 from companion.notebook_kit.rerun_page import as_rerun, find_labels, given_as_text
 from companion.pages import runs, status
@@ -59,16 +59,12 @@ def test_execution_repeats_byte_for_byte(command, repository, capsys):
     assert " s |" in status.times_table(repository)
 
 
-def test_pieces_of_one_text_are_joined(make_notebook):
-    pieces = [("stdout", "on"), ("stdout", "e\n"), ("stderr", "hm\n"), ("stdout", "two\n")]
-    outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
-    executed = make_notebook(("print('one')", {"outputs": outputs}))
-    cell = strip_volatile(executed).cells[0]
-    assert [(o.name, o.text) for o in cell.outputs] == [
-        ("stdout", "one\n"),
-        ("stderr", "hm\n"),
-        ("stdout", "two\n"),
-    ]
+def test_pieces_of_one_text_are_joined(command, repository, make_notebook):
+    path = repository / "notebooks" / "01_small.ipynb"
+    pieces = 'import time\nprint("on", end="", flush=True)\ntime.sleep(1)\nprint("e")'
+    nbformat.write(make_notebook(*CELLS, (pieces, {})), path)
+    assert command("execute") == 0
+    assert printed(path) == ["20\n", "one\n"]
 
 
 @pytest.mark.hardening("damage")

@@ -87,6 +87,7 @@ def _papermill(path, values, root):
         language="python",
         progress_bar={"desc": path.stem},
         extra_arguments=["--log-level=50"],  # the kernel's own remarks would break the bar
+        coalesce_streams=True,  # a busy kernel sends one printed text in more than one message
     )
     seconds = time.perf_counter() - started
     scratch.unlink()
@@ -116,21 +117,7 @@ def strip_volatile(executed):
         if not cell.metadata.get("tags", True):
             del cell.metadata["tags"]
         cell["id"] = f"cell-{number:02d}"
-        if cell.cell_type == "code":
-            cell.outputs = _joined_streams(cell.outputs)
     return executed
-
-
-def _joined_streams(outputs):
-    """Join pieces of one printed text, which a busy kernel sends in more than one message."""
-    joined = []
-    for output in outputs:
-        last = joined[-1] if joined else None
-        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
-            last.text += output.text
-        else:
-            joined.append(output)
-    return joined
 
 
 def _write(notebook, path):
