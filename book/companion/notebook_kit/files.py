@@ -48,12 +48,9 @@ def refuse_unwritable(folder):
 
 @contextmanager
 def held(path, busy, wait=False):
-    """Hold a name among all processes; the system lets it go when this one ends, however it ends.
-
-    Where another holds it, wait and say `busy`, or refuse with that sentence.
-    """
+    """Hold a name among all processes; where another has it, say `busy` and wait, or refuse."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
+    lock = FileLock(path)  # which the system lets go when this process ends, however it ends
     try:
         taken = lock.acquire(timeout=0)
     except Timeout:

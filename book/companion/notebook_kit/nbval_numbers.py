@@ -28,10 +28,7 @@ _SPLIT = re.compile(rf"(?P<markup><style.*?</style>|<[^>]*>)|(?P<number>{_NUMBER
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a printed decimal number may move, and why.
-
-    A measured value agrees with the reference r if it lies within ``abs + rel * |r|``.
-    """
+    """How far a printed decimal number r may move, ``abs + rel * |r|``, and why."""
 
     abs: float = 0.0
     rel: float = 0.0
@@ -77,15 +74,8 @@ def differences(reference, measured, tolerance):
 
 def take_apart(output):
     """Split into the text with each number replaced by ``#``, and the numbers as printed."""
-    numbers = []
-
-    def replace(match):
-        if match["number"] is None:
-            return match["markup"]
-        numbers.append(match["number"])
-        return "#"
-
-    text = _SPLIT.sub(replace, output)
+    numbers = [found["number"] for found in _SPLIT.finditer(output) if found["number"]]
+    text = _SPLIT.sub(lambda found: found["markup"] or "#", output)
     return re.sub(r"[ \t]+", " ", text), numbers
 
 

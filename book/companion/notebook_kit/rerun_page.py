@@ -19,8 +19,8 @@ _LABELS = (
     re.compile(r"\\label\{([\w:.-]+)\}"),
 )
 # A proof without a label gets one from sphinx-proof that is unique in its page only.
-_OPTIONS = r"((?:[ \t]*:[\w-]+:.*\n)*)"
-_PROOF = re.compile(r"^([`:~]{3,}\{prf:(?!proof\})(\w+)\}.*\n)" + _OPTIONS, re.MULTILINE)
+_PROOF = r"^([`:~]{3,}\{prf:(?!proof\})(\w+)\}.*\n)"
+_UNLABELLED = re.compile(_PROOF + r"(?!(?:[ \t]*:[\w-]+:.*\n)*[ \t]*:label:)", re.MULTILINE)
 _EQUATION = re.compile(r"\$\$\n((?:(?!\$\$).)*?)\n\$\$ \(([\w:.-]+)\)", re.DOTALL)
 _FACTS = {"name": str, "notebook": str, "parameters": dict, "seconds": (int, float)}
 
@@ -29,10 +29,15 @@ def as_rerun(notebook, source_name, run_name, values, seconds):
     """Give an executed copy its own title and labels."""
     number_equations(notebook)
     labels, proofs = find_labels(notebook), count(1)
+
+    def label(proof):
+        head, kind = proof.groups()
+        return f"{head}:label: {kind}-{next(proofs)}--{source_name}--{run_name}\n"
+
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = rename_labels(cell.source, labels, run_name)
-            cell.source = _label_proofs(cell.source, f"{source_name}--{run_name}", proofs)
+            cell.source = _UNLABELLED.sub(label, cell.source)
         figure = _figure(cell)
         for key in figure.keys() & {"name", "caption"}:
             figure[key] = rename_labels(figure[key], labels, run_name)
@@ -56,10 +61,7 @@ def find_labels(notebook):
 
 
 def number_equations(notebook):
-    """Write the numbers that equations have on the page of the source into those of its rerun.
-
-    The book counts equations through all its pages, so a copy's would get others.
-    """
+    """Write the numbers of the source's page out: the book would go on counting in the copy."""
     prose = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     found = [label for cell in prose for _, label in _EQUATION.findall(cell.source)]
     numbers = {label: place for place, label in enumerate(found, start=1)}
@@ -85,15 +87,6 @@ def rename_labels(text, labels, run_name):
         # Two dashes: no label has them, so no label and run can join to another pair's name.
         text = re.sub(whole, f"{label}--{run_name}", text)
     return text
-
-
-def _label_proofs(text, page, numbers):
-    def labelled(match):
-        if re.search(r"^[ \t]*:label:", match[3], re.MULTILINE):
-            return match[0]
-        return f"{match[1]}:label: {match[2]}-{next(numbers)}--{page}\n{match[3]}"
-
-    return _PROOF.sub(labelled, text)
 
 
 def take_stderr(notebook):
@@ -148,16 +141,12 @@ def read_reruns(folder):
     reruns, refused = {}, {}
     for path in sorted(Path(folder).glob("*.ipynb")):
         try:
-            reruns[path] = _facts(nbformat.read(path, as_version=4))
+            facts = nbformat.read(path, as_version=4).metadata.get("ddr", {}).get("run", {})
+            for key, kind in _FACTS.items():
+                if not isinstance(facts.get(key), kind):
+                    raise ValueError(f"its metadata do not tell the {key} of a run")
+            reruns[path] = facts
         except (OSError, ValueError, AttributeError, nbformat.ValidationError) as error:
             why = str(error).splitlines()[0][:80]
             refused[path] = f"{path.name} was not written by `ddr-book run`, left out: {why}"
     return reruns, refused
-
-
-def _facts(notebook):
-    facts = notebook.metadata.get("ddr", {}).get("run", {})
-    for key, kind in _FACTS.items():
-        if not isinstance(facts.get(key), kind):
-            raise ValueError(f"its metadata do not tell the {key} of a run")
-    return facts
