@@ -24,9 +24,7 @@ FAILED = "artifacts/failed"
 LOCKS = "_build/locks"
 
 _RUN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-# Threads for matrices as small as these wait for each other longer than they work.
-_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
-_VOLATILE_CELL_METADATA = ("papermill", "execution", "ExecuteTime")
+_VOLATILE = ("papermill", "execution", "ExecuteTime")
 
 
 def execute(path, root=ROOT):
@@ -74,8 +72,9 @@ def _papermill(path, values, root):
     unique = f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.ipynb"
     scratch = Path(root) / FAILED / unique
     scratch.parent.mkdir(parents=True, exist_ok=True)
-    for variable in _ONE_THREAD:  # for the kernel, which starts as a process of its own
-        os.environ.setdefault(variable, "1")
+    # Threads for matrices as small as these wait for each other longer than they work.
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")  # for the kernel, a process of its own
     started = time.perf_counter()
     executed = _with_a_kernel(
         papermill.execute_notebook,
@@ -112,10 +111,8 @@ def strip_volatile(executed):
     executed.metadata = nbformat.from_dict({"kernelspec": kernel, "language_info": language})
     executed.nbformat, executed.nbformat_minor = 4, 5
     for number, cell in enumerate(executed.cells):
-        for key in _VOLATILE_CELL_METADATA:
-            cell.metadata.pop(key, None)
-        if not cell.metadata.get("tags", True):
-            del cell.metadata["tags"]
+        kept = {k: v for k, v in cell.metadata.items() if k not in _VOLATILE and v != []}
+        cell.metadata = nbformat.from_dict(kept)
         cell["id"] = f"cell-{number:02d}"
     return executed
 

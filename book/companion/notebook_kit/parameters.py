@@ -162,7 +162,7 @@ def _read_choices(name, text, literal, earlier):
         if other not in earlier or not earlier[other].choices:
             raise ValueError(f"{name}: no earlier parameter {other!r} has choices")
         return earlier[other].choices, other if how == "within" else ""
-    return tuple(choice.strip() for choice in text.split(",") if text), ""
+    return tuple(filter(None, map(str.strip, text.split(",")))), ""
 
 
 def check_values(parameters, given):
