@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 import pandas as pd
+from tabulate import tabulate
 
 from companion.evidence.gains import typefaces
 from companion.evidence.printed import ledger
@@ -108,12 +109,9 @@ def wide(results, experiment, protocol="matched", judged=True):
 
 def markdown(table):
     """Print a table of text as a Markdown pipe table."""
-    safe = table.astype(object).map(lambda cell: str(cell).replace("|", "\\|").replace("\n", " "))
-    columns = [str(name).replace("|", "\\|") for name in table.columns]
-    rows = safe.to_numpy().tolist()
-    text = pd.DataFrame(rows, columns=columns).to_markdown(
-        index=False, disable_numparse=True, tablefmt="github"
-    )
+    rows = [table.columns, *table.astype(object).to_numpy()]
+    safe = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    text = tabulate(safe, headers="firstrow", disable_numparse=True, tablefmt="github")
     # Unpadded, so that a longer cell changes its own line of a file and no other.
     return re.sub(r"-{4,}", "---", re.sub(r" {2,}", " ", text)) + "\n"
 

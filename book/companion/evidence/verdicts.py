@@ -66,12 +66,12 @@ def spread_mark(sd, n, paper_sd, paper_n):
     return "smaller" if sd < paper_sd else "larger"
 
 
-def compare(results, experiment, protocol="matched", path=None):
+def compare(results, experiment, protocol="matched"):
     """Set our runs beside the printed table: one row a value, with its marks."""
     grouped = runs_of(results, experiment, protocol).groupby(["case", "method"])["accuracy"]
     measured = grouped.agg(mean="mean", sd="std", n="count").to_dict("index")
     rows = []
-    for cell in values(experiment, path).itertuples():
+    for cell in values(experiment).itertuples():
         ours = measured.get((cell.case, cell.method), {"mean": np.nan, "sd": np.nan, "n": 0})
         low = high = np.nan
         if ours["n"] >= 2:
@@ -145,7 +145,7 @@ def judge(results, experiment, protocol="matched"):
     chances = expected_values(experiment, n)
     keys = zip(run["case"], run["method"], strict=True)
     agrees, near = np.sum([chances[key] for key in keys] or [(0, 0)], axis=0)
-    shares = expected_orders(experiment, tuple(compared_methods(experiment)), n)
+    shares = expected_orders(experiment, n)
     expected = {"agrees": float(agrees), "near": float(near)}
     expected |= {mark: float(share * len(judged)) for mark, share in shares.items()}
     return TableVerdict(table, orders, expected, _word(run, judged, expected))
