@@ -6,11 +6,11 @@ import pytest
 from companion.evidence import claim_computations
 from companion.evidence import deviations as dev
 from companion.evidence import printed as paper
+from companion.evidence.claims import claims
 from companion.evidence.universes import universe_effect, universe_name
 from companion.pages import deviations as deviations_page
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import read, universes
-from companion.runs.results import published_results
 from paper_runs import runs_like_the_paper
 
 
@@ -44,7 +44,9 @@ def test_every_deviation_is_complete():
         assert set(entry) == keys, entry["id"]
         assert entry["id"] == f"D{number}"
         [(kind, effect)] = entry["effect"].items()
-        assert kind in ("universes", "computed", "not_measured"), entry["id"]
+        assert kind in ("universes", "claim", "computed", "not_measured"), entry["id"]
+        if kind == "claim":
+            assert effect in {claim["id"] for claim in claims()}, entry["id"]
         if kind == "computed":
             assert effect in dev._COMPUTED, entry["id"]
         if kind == "universes":
@@ -86,22 +88,30 @@ def test_sentences_say_not_measured_or_give_numbers(printed_runs):
         changed_runs(printed_runs, e, "literal-normalization", "DDR-uLSIF", -0.001)
         for e in EXPERIMENTS
     ]
-    sentence = dev.effect_sentences(beside_baseline(printed_runs, *others), entries["D1"])[0]
+    runs = beside_baseline(printed_runs, *others)
+    sentence = dev.effect_sentences(runs, None, entries["D1"])[0]
     # Printed synthetic means: DDR-uLSIF .973483, uLSIF .964750.
     assert sentence == (
         "synthetic, *soft moments divided by all test rows* instead of what is done here: gain "
         "over uLSIF +0.77 points, with what is done here +0.87; accuracy of DDR-uLSIF 97.25 % and "
         "97.35 % (the same 180 runs of 6 cases)"
     )
-    assert dev.effect_sentences(printed_runs, entries["D19"])[0].startswith("not measured: ")
-    counts = dev.effect_sentences(printed_runs, entries["D12"])
+    assert dev.effect_sentences(runs, None, entries["D19"])[0].startswith("not measured: ")
+    counts = dev.effect_sentences(runs, None, entries["D12"])
     assert len(counts) == 3
     assert "synthetic: DDR-uLSIF better than Unweighted in 6 of 6 cases (paired)" in counts[0]
-    assert "p(y|x) differs by up to 0.57" in dev.effect_sentences(None, entries["D14"])[0]
 
 
-def test_page_has_a_section_for_every_deviation():
-    effects = dev.measured_effects(published_results())
+def test_a_claim_can_be_an_effect(published):
+    entries = {e["id"]: e for e in dev.deviations()}
+    (sentence,) = dev.effect_sentences(None, published.claims, entries["D14"])
+    assert "p(y|x) differs by up to 0.57" in sentence
+    (sentence,) = dev.effect_sentences(None, published.claims, entries["D21"])
+    assert sentence.startswith("relative weight of wrong-side points, mean of 40 draws: DR ")
+
+
+def test_page_has_a_section_for_every_deviation(published):
+    effects = dev.measured_effects(published.results, published.claims)
     text = deviations_page.sections_text(effects)
     for entry in dev.deviations():
         assert f"## {entry['title']}\n" in text

@@ -44,9 +44,8 @@ def part_gains(results, experiment):
 
 def choice_gains(chosen, random):
     """Gains of DDR-uLSIF with the chosen and with a random direction, over the common runs."""
-    runs = {"largest gap": chosen, "random direction": random}
     common = chosen[["case", "seed"]].merge(random[["case", "seed"]]).drop_duplicates()
-    runs = {name: rows.merge(common) for name, rows in runs.items()}
+    runs = {"largest gap": chosen.merge(common), "random direction": random.merge(common)}
     return {
         f"over {rival}": {
             name: mean_gain(rows, "biased", rows["protocol"].iloc[0], rival)

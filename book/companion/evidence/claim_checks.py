@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from companion.evidence.gains import (
+    ALPHA,
     METHOD,
     accuracies,
     mean_interval,
@@ -39,7 +40,7 @@ class NotTested(Exception):  # noqa: N818 - a reason, not an error
 class Finding(NamedTuple):
     """A verdict, what it rests on in short, and the sentence that supports it.
 
-    A claim that is not tested has a reason instead; `replication` is what exact ones would find.
+    `replication` says what exact replications would find; what is not tested has a `reason`.
     """
 
     verdict: str
@@ -109,14 +110,10 @@ def _observed(results, protocol, asked):
     for experiment in asked.experiments:
         wide = accuracies(results, experiment, protocol)
         wide = wide.reindex(columns=[asked.method, *asked.rivals]).dropna()
-        sizes = wide.groupby(level="case").size()
-        names = cases(experiment, asked.scenario)
-        have = [case for case in names if sizes.get(case, 0) >= 2]
-        methods = " and ".join([asked.method, *asked.rivals])
-        _need(len(have), len(names), experiment, f"{methods} under {protocol}")
-        for case in names:
-            for name in wide:
-                found[experiment, case, name] = wide.loc[case][name].to_numpy()
+        names, methods = cases(experiment, asked.scenario), " and ".join(wide)
+        runs = {c: rows for c, rows in wide.groupby(level="case") if c in names and len(rows) > 1}
+        _need(len(runs), len(names), experiment, f"{methods} under {protocol}")
+        found |= {(experiment, c, m): rows[m].to_numpy() for c, rows in runs.items() for m in rows}
     return found
 
 
@@ -126,7 +123,7 @@ def _need(found, needed, experiment, what):
 
 
 def _counts(asked, runs):
-    """Count good and contradicting cases; a leading axis of replications is kept."""
+    """Count good and contradicting cases; an axis of replications is kept."""
     mean, low, high = _gains(asked, runs, asked.relative)
     if asked.significant:
         reached = low > asked.threshold
@@ -197,8 +194,7 @@ def interval_verdict(low, high, wins=0, losses=0):
         return IN_PART if losses else HOLDS
     if high < 0:
         return FAILS
-    decided = wins + losses > 0 and stats.binomtest(wins, wins + losses).pvalue < 0.05
-    if decided:
+    if wins + losses and stats.binomtest(wins, wins + losses).pvalue < ALPHA:
         return IN_PART if wins > losses else FAILS
     return UNDECIDED
 

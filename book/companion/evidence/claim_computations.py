@@ -60,13 +60,12 @@ def figure_weights(results, protocol, *, draws, n_train, n_test):
     """Check the reading of the paper's figure: DR lifts wrong-side points, DDR lowers them."""
     pairs = np.array([wrong_side_weights(n_train, n_test, seed) for seed in range(draws)])
     both = int(((pairs[:, 0] > 1) & (pairs[:, 1] < 1)).sum())
-    return share_finding(
-        both,
-        draws,
+    evidence = (
         f"relative weight of wrong-side points, mean of {draws} draws: DR "
         f"{pairs[:, 0].mean():.2f}, DDR {pairs[:, 1].mean():.2f}; "
-        f"DR above 1 and DDR below 1 in {both} of {draws}",
+        f"DR above 1 and DDR below 1 in {both} of {draws}"
     )
+    return share_finding(both, draws, evidence)
 
 
 @check
@@ -95,12 +94,11 @@ def sparse_boundary(results, protocol, *, draws, n_train, n_test):
     crossed = np.array([_crossed_mass(n_train, n_test, seed) for seed in range(draws)])
     fewer = int((crossed[:, 2] < crossed[:, :2].min(axis=1)).sum())
     none, plain, ddr = crossed.mean(axis=0)
-    return share_finding(
-        fewer,
-        draws,
+    evidence = (
         f"test density along the boundary, mean of {draws} draws of the mixture: no weights "
-        f"{none:.3f}, uLSIF {plain:.3f}, DDR {ddr:.3f}; DDR has the least in {fewer}",
+        f"{none:.3f}, uLSIF {plain:.3f}, DDR {ddr:.3f}; DDR has the least in {fewer}"
     )
+    return share_finding(fewer, draws, evidence)
 
 
 def _crossed_mass(n_train, n_test, seed, step=0.1):
@@ -161,13 +159,12 @@ def quicker_at_equal_search(results, protocol, *, draws, n, widths):
     times = np.array([_three_times(n, tuple(widths), seed) for seed in range(draws)])
     # The CPU time differs from machine to machine; only who is quicker is said.
     kliep, kmm = ((times[:, i] > times[:, 0]).sum() for i in (1, 2))
-    return share_finding(
-        int(kliep),
-        draws,
+    evidence = (
         f"uLSIF with {len(widths)} widths takes less CPU time than KLIEP with the same in "
         f"{kliep} of {draws} draws of {n} points a side, and less than KMM with a single width in "
-        f"{kmm}; judged against KLIEP",
+        f"{kmm}; judged against KLIEP"
     )
+    return share_finding(int(kliep), draws, evidence)
 
 
 @lru_cache(maxsize=64)
@@ -194,12 +191,11 @@ def steadier_weights(results, protocol, *, draws, n, sigma, noise):
         f"{name} {value:.0e}"
         for name, value in zip(("uLSIF", "KLIEP", "KMM"), np.median(changes, axis=0), strict=True)
     )
-    return share_finding(
-        least,
-        draws,
+    evidence = (
         f"relative change of the weights when inputs move by {noise:g}, median of {draws} draws "
-        f"of {n} points: {medians}; uLSIF changes least in {least}",
+        f"of {n} points: {medians}; uLSIF changes least in {least}"
     )
+    return share_finding(least, draws, evidence)
 
 
 @lru_cache(maxsize=64)

@@ -7,12 +7,7 @@ gain without it, on the same cases and seeds.
 
 import pandas as pd
 
-from companion.evidence.claim_computations import (
-    figure_weights,
-    posterior_changes,
-    soft_moment_errors,
-)
-from companion.evidence.claims import claims
+from companion.evidence.claim_computations import soft_moment_errors
 from companion.evidence.gains import against_all, count_line
 from companion.evidence.tables import points
 from companion.evidence.universes import universe_effect, universe_name
@@ -29,17 +24,6 @@ def t_test_counts(results):
     return [f"{e}: DDR-uLSIF {count_line(against_all(results, e))}" for e in EXPERIMENTS]
 
 
-def posterior_change(results):
-    """Measure how much p(y|x) changes between the synthetic training and test data."""
-    return [posterior_changes(results, "live", at_least=0).evidence]
-
-
-def wrong_side_weight(results):
-    """Measure what the figure's text says about weights, with the settings of that claim."""
-    (claim,) = [c for c in claims() if c["check"] == "figure_weights"]
-    return [figure_weights(results, "live", **claim["settings"]).evidence]
-
-
 def weighted_centers(results):
     """Measure what the weights of the centres change in the class-wise ratio."""
     found = soft_moment_errors()
@@ -52,21 +36,21 @@ def weighted_centers(results):
     ]
 
 
-_COMPUTED = {
-    f.__name__: f for f in (t_test_counts, posterior_change, wrong_side_weight, weighted_centers)
-}
+_COMPUTED = {"t_test_counts": t_test_counts, "weighted_centers": weighted_centers}
 
 
-def effect_sentences(results, entry):
+def effect_sentences(results, claims, entry):
     """Say what a deviation changes, in sentences with numbers."""
-    effect = entry["effect"]
-    if "not_measured" in effect:
-        return [f"not measured: {effect['not_measured']}"]
-    if "computed" in effect:
-        return _COMPUTED[effect["computed"]](results)
+    [(kind, effect)] = entry["effect"].items()
+    if kind == "not_measured":
+        return [f"not measured: {effect}"]
+    if kind == "claim":
+        return claims.loc[claims["id"] == effect, "evidence"].tolist()
+    if kind == "computed":
+        return _COMPUTED[effect](results)
     return [
         _universe_sentence(results, experiment, universe)
-        for universe, experiments in effect["universes"].items()
+        for universe, experiments in effect.items()
         for experiment in experiments
     ]
 
@@ -83,6 +67,7 @@ def _universe_sentence(results, experiment, universe):
     )
 
 
-def measured_effects(results):
-    """Collect the effects of all deviations."""
-    return pd.DataFrame([e | {"effect": effect_sentences(results, e)} for e in deviations()])
+def measured_effects(results, claims):
+    """Collect the effects of all deviations, from runs and from the claims that were judged."""
+    rows = [e | {"effect": effect_sentences(results, claims, e)} for e in deviations()]
+    return pd.DataFrame(rows)

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from companion.evidence.printed import cases as printed_cases
-from companion.evidence.printed import compared_methods, ledger, printed_gains
+from companion.evidence.printed import cases, compared_methods, ledger, printed_gains
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
 ALPHA = 0.05
@@ -100,8 +99,8 @@ def paired(results, experiment, protocol="matched", method=METHOD, rival=RIVAL):
 
 def paired_table(wide, experiment, method, rival):
     """Compute :func:`paired` from accuracies by case and seed."""
-    in_print = _printed(experiment, method, rival)
-    order = {case: place for place, case in enumerate(printed_cases(experiment))}
+    in_print = printed_gains(experiment, method, rival)
+    order = {case: place for place, case in enumerate(cases(experiment))}
     pairs = {case: rows.to_numpy().T for case, rows in wide.groupby(level="case", sort=False)}
     names = sorted(pairs, key=lambda case: order.get(case, len(order)))
     rows = {}
@@ -121,11 +120,6 @@ def paired_table(wide, experiment, method, rival):
         table[f"better_{kind}"] = (table["gain"] > 0) & clear
         table[f"worse_{kind}"] = (table["gain"] < 0) & clear
     return table
-
-
-def _printed(experiment, method, rival):
-    columns = ledger()["tables"][experiment]["columns"]
-    return printed_gains(experiment, method, rival) if {method, rival} <= set(columns) else {}
 
 
 def against_all(results, experiment, protocol="matched", method=METHOD):

@@ -53,8 +53,8 @@ def printed_means(experiment, column="mean"):
 
 
 def printed_gains(experiment, method, rival):
-    """Printed differences of two columns in points, by case."""
-    means = printed_means(experiment)
+    """Printed differences of two columns in points, by case; not a number if one is no column."""
+    means = printed_means(experiment).reindex(columns=[method, rival])
     # Printed digits are exact decimals: rounding removes the binary noise before any threshold.
     return (100 * (means[method] - means[rival])).round(6)
 

@@ -99,8 +99,7 @@ def _note(n, expected):
 
 def compare_orders(results, experiment, protocol="matched"):
     """Judge each pair of compared methods that the printed numbers themselves tell apart."""
-    methods = compared_methods(experiment)
-    wide = accuracies(results, experiment, protocol).reindex(columns=methods)
+    wide = accuracies(results, experiment, protocol).reindex(columns=compared_methods(experiment))
     rows = []
     for case, first, second, p_printed in distinguished(experiment):
         row = {"case": case, "better": first, "worse": second, "p_printed": p_printed}
@@ -109,8 +108,7 @@ def compare_orders(results, experiment, protocol="matched"):
         gain = float(np.mean(pairs[0] - pairs[1])) if pairs.size else np.nan
         p = t_tests(*pairs)[0]
         rows.append(row | {"gain": gain, "p": float(p), "order": _order_mark(gain, p)})
-    columns = ["case", "better", "worse", "p_printed", "gain", "p", "order"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows)
 
 
 def _order_mark(gain, p):
