@@ -57,10 +57,6 @@ def check(function):
     return function
 
 
-def _as_tuple(one_or_many):
-    return (one_or_many,) if isinstance(one_or_many, str) else tuple(one_or_many)
-
-
 # ---------------------------------------------------------------------------- counts of cases
 
 
@@ -77,9 +73,9 @@ class CountedCase(NamedTuple):
 
 
 @check
-def count_cases(results, protocol, *, experiment, rivals, claimed, somewhere=False, **counted):
+def count_cases(results, protocol, *, experiments, rivals, claimed, somewhere=False, **counted):
     """Count the cases in which a method gains more than a threshold over every rival."""
-    asked = CountedCase(_as_tuple(experiment), _as_tuple(rivals), **counted)
+    asked = CountedCase(tuple(experiments), tuple(rivals), **counted)
     runs = _observed(results, protocol, asked)
     good, against, total = _counts(asked, runs)
     expected = expected_counts(asked)
@@ -200,10 +196,10 @@ def interval_verdict(low, high, wins=0, losses=0):
 
 
 @check
-def mean_gain(results, protocol, *, experiment, method, rival, min_cases=None):
+def mean_gain(results, protocol, *, experiments, method, rival, min_cases=None):
     """Ask whether a method gains on average over the cases, losses counted like wins."""
     tables = []
-    for name in _as_tuple(experiment):
+    for name in experiments:
         table = paired(results, name, protocol, method, rival)
         table = table[table["n"] >= 2]
         needed = len(cases(name)) if min_cases is None else min_cases
@@ -224,9 +220,9 @@ def mean_gain(results, protocol, *, experiment, method, rival, min_cases=None):
 
 
 @check
-def spread_ratio(results, protocol, *, experiment, rival, method=METHOD):
+def spread_ratio(results, protocol, *, experiments, rival, method=METHOD):
     """Compare how much two methods vary from run to run, by the ratio of their sds."""
-    asked = CountedCase(_as_tuple(experiment), (rival,), method)
+    asked = CountedCase(tuple(experiments), (rival,), method)
     ours = _log_ratios(_observed(results, protocol, asked), asked)
     mean, low, high = np.exp(mean_interval(ours))
     expected = np.exp(_log_ratios(_replicated(asked.experiments), asked).mean(axis=-1)).mean()
@@ -263,10 +259,10 @@ def _cost(results, experiment, universe, method):
 
 
 @check
-def choice_matters(results, protocol, *, experiment, universe, method=METHOD):
+def choice_matters(results, protocol, *, experiments, universe, method=METHOD):
     """Ask, table by table, whether the other choice costs accuracy."""
     verdicts, found, sentences = [], [], []
-    for name in _as_tuple(experiment):
+    for name in experiments:
         cost, wins, losses = _cost(results, name, universe, method)
         mean, low, high = mean_interval(cost)
         verdicts.append(interval_verdict(low, high, wins, losses))
@@ -282,9 +278,7 @@ def _together(verdicts):
     """One verdict for several tables: it holds, or is undecided, only where it does in all."""
     if len(set(verdicts)) == 1:
         return verdicts[0]
-    if {HOLDS, IN_PART} & set(verdicts):
-        return IN_PART
-    return UNDECIDED
+    return IN_PART if {HOLDS, IN_PART} & set(verdicts) else UNDECIDED
 
 
 @check

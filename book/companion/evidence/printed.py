@@ -27,9 +27,8 @@ def values(experiment=None):
         for case, cells in table["rows"].items():
             for method, cell in zip(table["columns"], cells, strict=True):
                 mark, mean, sd = _CELL.fullmatch(cell).groups()
-                reference = method == table["reference"]
-                numbers = float(mean), float(sd), _TYPEFACE[mark]
-                rows.append((name, str(case), method, *numbers, reference))
+                printed = float(mean), float(sd), _TYPEFACE[mark]
+                rows.append((name, str(case), method, *printed, method == table["reference"]))
     columns = ["experiment", "case", "method", "mean", "sd", "typeface", "reference"]
     return pd.DataFrame(rows, columns=columns).assign(n=ledger()["runs"])
 

@@ -8,7 +8,15 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, accuracies, over_cases, paired
+from companion.evidence.gains import (
+    METHOD,
+    NO_WEIGHTS,
+    RIVAL,
+    accuracies,
+    over_cases,
+    paired,
+    runs_of,
+)
 from companion.evidence.tables import mean_sd, points, with_interval
 from companion.paths import PROTOCOLS, cross_task
 from companion.runs.protocols import load_protocol
@@ -20,10 +28,11 @@ _COMPARED = (NO_WEIGHTS, RIVAL, METHOD)
 def with_and_without(runs, experiment, protocol, name, cases):
     """A ratio beside DDR with that ratio, mean ± sd of both; and the paired comparison."""
     tested = paired(runs, experiment, protocol, f"DDR-{name}", name)
-    summary = accuracies(runs, experiment, protocol).groupby(level="case").agg(["mean", "std"])
+    chosen = runs_of(runs, experiment, protocol).groupby(["method", "case"])["accuracy"]
+    summary = chosen.agg(["mean", "std"])
     table = pd.DataFrame({"Case": list(cases)})
     for method in (name, f"DDR-{name}"):
-        table[method] = [mean_sd(*summary.loc[case, method]) for case in cases]
+        table[method] = [mean_sd(*summary.loc[method, case]) for case in cases]
     return table, tested
 
 

@@ -16,6 +16,7 @@ from companion.evidence.gains import (
     holm,
     mean_interval,
     over_cases,
+    paired,
     paired_table,
     t_tests,
 )
@@ -40,13 +41,11 @@ def universe_gains(results, experiment):
     """Mean gain of DDR-uLSIF in each universe that was run, largest first."""
     rows = {}
     for universe in universes(experiment):
-        wide = accuracies(results, experiment, f"universe:{universe}")
+        protocol = f"universe:{universe}"
+        wide = accuracies(results, experiment, protocol)
         if wide.empty:
             continue
-        gains, plain = (
-            paired_table(wide.reindex(columns=[METHOD, r]).dropna(), experiment, METHOD, r)
-            for r in (RIVAL, NO_WEIGHTS)
-        )
+        gains, plain = (paired(results, experiment, protocol, rival=r) for r in (RIVAL, NO_WEIGHTS))
         means = wide.groupby(level="case").mean().mean()
         found = over_cases(gains)
         rows[universe] = (
@@ -69,10 +68,9 @@ def universe_change(results, experiment, universe, method=METHOD):
 
 def _beside_baseline(results, experiment, universe, methods):
     """Accuracies with one choice changed and unchanged, in the runs that have both."""
-    names = {"changed": universe, "base": BASELINE}
     tables = {
         kind: accuracies(results, experiment, f"universe:{name}").reindex(columns=methods)
-        for kind, name in names.items()
+        for kind, name in (("changed", universe), ("base", BASELINE))
     }
     return pd.concat(tables, axis=1).dropna()
 
