@@ -9,7 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 # The square of a larger number overflows when a few are added up.
 LARGEST = 1e150
@@ -98,12 +98,10 @@ def check_rows(estimator, X, name, **options):
     return check_magnitude(X, name)
 
 
-def check_numbers(values, name):
-    """Return ``values`` as an array of floats."""
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got {reprlib.repr(values)}") from None
+def check_new_rows(estimator, X):
+    """Return rows for a fitted estimator to judge, with the columns that it knows."""
+    check_is_fitted(estimator)
+    return check_magnitude(validate_data(estimator, X, reset=False, dtype=np.float64), "X")
 
 
 def check_centers(centers, n_columns):
@@ -116,23 +114,31 @@ def check_centers(centers, n_columns):
     return check_magnitude(centers, "centers")
 
 
-def check_weights(sample_weight, n_rows):
-    """Check importance weights, one per row; ``None`` means ones."""
-    if sample_weight is None:
+def check_some_weight(weight, name):
+    """Return weights as floats if they are finite, non-negative and not all zero."""
+    try:
+        weight = np.asarray(weight, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got {reprlib.repr(weight)}") from None
+    bad = weight[~(np.isfinite(weight) & (weight >= 0))]
+    if len(bad):
+        raise ValueError(f"{name} must be finite and non-negative, got {bad[0]:g}")
+    if not np.any(weight > 0):
+        raise ValueError(f"{name} must have a positive entry, got only zeros")
+    return weight
+
+
+def check_weights(weight, n_rows, name="sample_weight"):
+    """Return the weights of so many rows, one per row; ``None`` means ones."""
+    if weight is None:
         return np.ones(n_rows)
-    weight = check_numbers(sample_weight, "sample_weight")
+    weight = check_some_weight(weight, name)
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must have one value per row, shape ({n_rows},), got {weight.shape}"
+            f"{name} must have one value per row, shape ({n_rows},), got {weight.shape}"
         )
-    if not np.all(np.isfinite(weight)):
-        raise ValueError("sample_weight must be finite, got NaN or infinity")
-    if np.any(weight < 0):
-        raise ValueError(f"sample_weight must not be negative, got {weight.min()}")
     if weight.max() > LARGEST:
-        raise ValueError(f"sample_weight must be at most {LARGEST:g}, got {weight.max():g}")
-    if not np.any(weight > 0):
-        raise ValueError("sample_weight must have a positive sum, got only zeros")
+        raise ValueError(f"{name} must be at most {LARGEST:g}, got {weight.max():g}")
     return weight
 
 

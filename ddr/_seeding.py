@@ -21,11 +21,6 @@ def seed_sequence(random_state):
     )
 
 
-def generator(random_state):
-    """Return a new Generator seeded by :func:`seed_sequence`."""
-    return np.random.default_rng(seed_sequence(random_state))
-
-
 def _is_seed(value):
     values = value if isinstance(value, list | tuple | np.ndarray) else [value]
     return all(isinstance(one, numbers.Integral) and int(one) >= 0 for one in values)

@@ -34,7 +34,8 @@ BIASED_SAMPLING_CASES = (
 #: The ten pairs of digits of the paper's cross-dataset table.
 CROSS_DATASET_PAIRS = tuple((digit, (digit + 1) % 10) for digit in range(10))
 
-_DIGITS = ("USPS", "MNIST")
+#: The two collections of digits.
+COLLECTIONS = ("USPS", "MNIST")
 _PAIR = re.compile(r"(usps|mnist)\s*(\d)\s*vs?\s*(\d)", re.IGNORECASE)
 
 
@@ -77,15 +78,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What :func:`verify` found about one bundled file.
-
-    Attributes
-    ----------
-    name, file : str
-    status : {"ok", "missing", "damaged"}
-    size : int
-        In bytes; 0 for a missing file.
-    """
+    """What :func:`verify` found: a status of "ok", "missing" or "damaged", and a size in bytes."""
 
     name: str
     file: str
@@ -95,27 +88,12 @@ class FileCheck:
 
 @lru_cache(maxsize=1)
 def manifest():
-    """Return the provenance of the bundled files.
-
-    Returns
-    -------
-    dict
-        ``archives`` (package, version, file, SHA-256) and ``datasets``, by the paper's names.
-
-    Examples
-    --------
-    >>> manifest()["datasets"]["USPS"]["licence"]
-    'none stated'
-    """
+    """Provenance of the bundled files: ``archives``, and ``datasets`` by the paper's names."""
     return json.loads((DATA_FOLDER / "manifest.json").read_text(encoding="utf-8"))
 
 
 def names():
     """Return the names of the eight datasets, as the paper writes them.
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------
@@ -180,13 +158,10 @@ def digits_pair(name, a, b, folder=None):
     ('MNIST5v6', (3746, 784), {-1: 'digit 5', 1: 'digit 6'})
     """
     proper = _proper_name(name)
-    if proper not in _DIGITS:
+    if proper not in COLLECTIONS:
         raise ValueError(f"name must be 'USPS' or 'MNIST', got {name!r}")
-    for argument, digit in (("a", a), ("b", b)):
-        if digit not in range(10):
-            raise ValueError(f"{argument} must be a digit from 0 to 9, got {digit!r}")
-    if a == b:
-        raise ValueError(f"a and b must be two different digits, got {a} twice")
+    if a == b or a not in range(10) or b not in range(10):
+        raise ValueError(f"a and b must be two different digits from 0 to 9, got {a!r} and {b!r}")
     digits = _load(proper, Path(folder or DATA_FOLDER))
     rows = (digits.y == a) | (digits.y == b)
     return replace(
@@ -200,33 +175,22 @@ def digits_pair(name, a, b, folder=None):
 
 
 def verify(folder=None):
-    """Check every bundled file against the manifest.
-
-    Parameters
-    ----------
-    folder : path, optional
-        As in :func:`load`.
-
-    Returns
-    -------
-    list of FileCheck
-
-    Examples
-    --------
-    >>> {check.status for check in verify()}
-    {'ok'}
-    """
-    folder = Path(folder or DATA_FOLDER)
-    return [_check(name, entry, folder) for name, entry in manifest()["datasets"].items()]
+    """Check every bundled file, or those in another folder, against the manifest."""
+    checks = []
+    for name, entry in manifest()["datasets"].items():
+        content, status = _read(entry, Path(folder or DATA_FOLDER))
+        checks.append(FileCheck(name, entry["file"], status, len(content)))
+    return checks
 
 
-def _check(name, entry, folder):
+def _read(entry, folder):
+    """Content of a bundled file, and whether it is "ok", "missing" or "damaged"."""
     path = folder / entry["file"]
     if not path.is_file():
-        return FileCheck(name, entry["file"], "missing", 0)
+        return b"", "missing"
     content = path.read_bytes()
     whole = hashlib.sha256(content).hexdigest() == entry["sha256"]
-    return FileCheck(name, entry["file"], "ok" if whole else "damaged", len(content))
+    return content, "ok" if whole else "damaged"
 
 
 def _proper_name(name):
@@ -241,39 +205,26 @@ def _proper_name(name):
 @lru_cache(maxsize=16)
 def _load(name, folder):
     entry = manifest()["datasets"][name]
-    with np.load(io.BytesIO(_read_whole(name, entry, folder)), allow_pickle=False) as arrays:
+    content, status = _read(entry, folder)
+    if status != "ok":
+        raise DataFileError(
+            f"The data file {folder / entry['file']} of {name} is {status}; restore it by "
+            "`ddr-book data rebuild --restore` or by reinstalling the package."
+        )
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         X, y = arrays["X"].astype(entry["dtype"], copy=False), arrays["y"].astype(int)
     features = entry["feature_names"]
+    archive = manifest()["archives"][entry["archive"]]
+    origin = f"{entry['archive']} {archive['version']} ({archive['registry']})"
     return Dataset(
         X=_sealed(X),
         y=_sealed(y),
         feature_names=None if features is None else tuple(features),
         name=name,
-        source=_source(entry),
+        source=f"{origin}, {entry['member']}",
         **{key: entry[key] for key in ("description", "licence", "citation")},
         labels={int(value): meaning for value, meaning in entry["labels"].items()},
     )
-
-
-def _read_whole(name, entry, folder):
-    path = folder / entry["file"]
-    remedy = "restore it by `ddr-book data rebuild --restore` or by reinstalling the package"
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise DataFileError(f"The data file {path} of {name} is missing; {remedy}.") from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != entry["sha256"]:
-        raise DataFileError(
-            f"The data file {path} of {name} is damaged (SHA-256 {found[:12]}..., "
-            f"expected {entry['sha256'][:12]}...); {remedy}."
-        )
-    return content
-
-
-def _source(entry):
-    archive = manifest()["archives"][entry["archive"]]
-    return f"{entry['archive']} {archive['version']} ({archive['registry']}), {entry['member']}"
 
 
 def _sealed(array):

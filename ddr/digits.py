@@ -9,9 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from ddr._checks import check_choice
-from ddr.datasets import load, scale_to_unit_box
+from ddr.datasets import COLLECTIONS, load, scale_to_unit_box
 
-COLLECTIONS = ("USPS", "MNIST")
 RESIZES = ("bicubic", "bilinear", "nearest", "area", "crop")
 #: Ways to bring pixels to [-1, 1]; :func:`ddr.shifts.cross_dataset` says what each means.
 SCALINGS = ("global", "sample", "feature", "pair", "draw", "joint", "joint pair", "joint draw")
@@ -89,27 +88,9 @@ def resize_matrix(n_in, n_out, method="bicubic", antialias=True):
 
 
 def resize_images(images, n_out=16, method="bicubic", antialias=True):
-    """Resize a stack of square images.
+    """Resize square images, one per row, by :func:`resize_matrix`.
 
-    Parameters
-    ----------
-    images : array of shape (n, side * side)
-        One image per row, stored row by row.
-    n_out : int
-        Side after resizing.
-    method : str
-    antialias : bool, default=True
-        See :func:`resize_matrix`.
-
-    Returns
-    -------
-    float array of shape (n, n_out * n_out)
-        Cubic weights are partly negative, so that values can leave the input's range slightly.
-
-    Examples
-    --------
-    >>> resize_images(np.full((1, 784), 7.0), 16).round(9).max()
-    np.float64(7.0)
+    Cubic weights are partly negative, so that values can leave the input's range slightly.
     """
     images = np.asarray(images)
     side = round(images.shape[1] ** 0.5)

@@ -638,6 +638,5 @@ def ddr_weights(X, y, X_target, estimator=None, ratio=None, **options):
     >>> weights.shape, round(float(weights.mean()), 6)
     ((200,), 1.0)
     """
-    if X_target is None:
-        raise ValueError("X_target must hold the rows to adapt to, got None")
+    check_given(X_target, "X_target")
     return DDRClassifier(estimator, ratio, **options).fit(X, y, X_target).weights_

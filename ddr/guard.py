@@ -185,9 +185,8 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier, default=None
-        As for :class:`~ddr.discriminative.DDRClassifier`; None means ``GaussianNB()``.
     ratio : density-ratio estimator, default=None
-        None means ``ULSIF()``.
+        As for :class:`~ddr.discriminative.DDRClassifier`.
     random_state : int, RandomState or None, default=None
 
     Attributes

@@ -101,11 +101,8 @@ def effective_sample_size(weights):
     >>> effective_sample_size([1.0, 0.0, 0.0, 0.0])
     1.0
     """
-    weights = np.asarray(weights, dtype=float)
-    bad = weights[~(np.isfinite(weights) & (weights >= 0))]
-    if len(bad):
-        raise ValueError(f"weights must be finite and non-negative, got {bad[0]:g}")
-    if not np.any(weights > 0):
-        raise ValueError("weights must have a positive entry, got none")
+    from ddr._checks import check_some_weight  # here, as the rest needs no scikit-learn
+
+    weights = check_some_weight(weights, "weights")
     weights = weights / weights.max()  # so that tiny weights do not vanish when squared
     return float(weights.sum() ** 2 / np.square(weights).sum())

@@ -7,51 +7,23 @@ importance-weighted cross-validation, much faster than ``IWSearchCV`` around ``I
 import numpy as np
 from scipy.linalg.lapack import dposv
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import (
-    check_centers,
-    check_count,
-    check_fit_data,
-    check_grid,
-    check_magnitude,
-    check_positive,
-)
+from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
 from ddr.kernels import (
-    choose_centers,
+    KernelBlocks,
+    distinct_rows,
     gaussian_kernel,
-    group_equal_rows,
     median_distance,
-    row_blocks,
     squared_distances,
 )
-from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
+from ddr.ratio import centers_of
+from ddr.validation import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
 
 
 def iwlspc_moments(K, y_index, weight, n_classes):
-    r"""Weighted second moment of the basis functions and their first moment in each class.
+    r"""Weighted second moment of the kernel values, and their first moment in each class.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, b)
-        Kernel values :math:`\phi(x_i)`.
-    y_index : ndarray of shape (n,), int
-    weight : ndarray of shape (n,)
-    n_classes : int
-
-    Returns
-    -------
-    H : ndarray of shape (b, b)
-        :math:`\sum_i w_i \phi(x_i)\phi(x_i)^\top`
-    h : ndarray of shape (b, n_classes)
-        :math:`\sum_i w_i 1[y_i = c] \phi(x_i)`
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> H, h = iwlspc_moments(np.array([[1.0], [0.5]]), np.array([0, 1]), np.array([1.0, 2.0]), 2)
-    >>> H, h
-    (array([[1.5]]), array([[1., 1.]]))
+    .. math:: H = \sum_i w_i \phi(x_i)\phi(x_i)^\top, \qquad h_c = \sum_i w_i 1[y_i = c] \phi(x_i)
     """
     membership = np.zeros((len(K), n_classes))
     membership[np.arange(len(K)), y_index] = weight
@@ -59,26 +31,7 @@ def iwlspc_moments(K, y_index, weight, n_classes):
 
 
 def iwlspc_coefficients(H, h, total_weight, lam):
-    r"""Coefficients :math:`\alpha_c = (H/W + \lambda I)^{-1} h_c/W` of every class at once.
-
-    Parameters
-    ----------
-    H, h : ndarrays
-        Sums from ``iwlspc_moments``.
-    total_weight : float
-        :math:`W = \sum_i w_i`.
-    lam : float
-
-    Returns
-    -------
-    ndarray of shape (b, n_classes)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> iwlspc_coefficients(np.array([[1.5]]), np.array([[1.0, 1.0]]), 3.0, lam=0.5).round(4)
-    array([[0.3333, 0.3333]])
-    """
+    r"""Coefficients :math:`\alpha_c = (H/W + \lambda I)^{-1} h_c/W` of every class at once."""
     A = H / total_weight
     A.flat[:: len(A) + 1] += lam
     _, alpha, info = dposv(A, h / total_weight, lower=True)
@@ -90,23 +43,7 @@ def iwlspc_coefficients(H, h, total_weight, lam):
 def normalized_posterior(q, prior):
     r"""Posterior :math:`\max(0, q_c) / \sum_{c'} \max(0, q_{c'})` of a least-squares fit.
 
-    Parameters
-    ----------
-    q : ndarray of shape (..., m)
-    prior : ndarray, broadcastable to ``q``
-        Returned where no :math:`q_c` is positive (far from all centres).
-
-    Returns
-    -------
-    ndarray of the shape of ``q``
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> normalized_posterior(np.array([[0.2, 0.6], [-0.1, 0.3], [-0.1, 0.0]]), np.array([0.5, 0.5]))
-    array([[0.25, 0.75],
-           [0.  , 1.  ],
-           [0.5 , 0.5 ]])
+    Where no :math:`q_c` is positive (far from all centres) it is the prior.
     """
     posterior = np.maximum(q, 0.0)
     total = posterior.sum(axis=-1, keepdims=True)
@@ -125,25 +62,18 @@ def _class_prior(y_index, weight, n_classes):
 
 def _median_width(X, weight):
     """Median distance of the distinct rows of positive weight, so that weights mean copies."""
-    X = X[weight > 0]
-    return median_distance(X[np.unique(group_equal_rows(X), return_index=True)[1]])
+    _, _, first, _ = distinct_rows(X, weight)
+    return median_distance(X[first])
 
 
 class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
-    """What ``IWLSPC`` and ``IWLSPCCV`` share: the centres and the predictions."""
-
-    def _resolve_centers(self, X, weight):
-        if self.centers is None:
-            n_centers = check_count(self.n_centers, "n_centers")
-            return choose_centers(X, n_centers, weight=weight, random_state=self.random_state)
-        return check_centers(self.centers, X.shape[1])
+    """What ``IWLSPC`` and ``IWLSPCCV`` share: the final fit and the predictions."""
 
     def _fit_coefficients(self, X, y_index, weight, sigma, lam):
         self.sigma_ = sigma
         m, b = len(self.classes_), len(self.centers_)
         H, h = np.zeros((b, b)), np.zeros((b, m))
-        for rows in row_blocks(len(X), b):
-            K = gaussian_kernel(X[rows], self.centers_, sigma)
+        for rows, K in KernelBlocks(X, self.centers_).at(sigma):
             H_rows, h_rows = iwlspc_moments(K, y_index[rows], weight[rows], m)
             H += H_rows
             h += h_rows
@@ -151,35 +81,13 @@ class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
         self.class_prior_ = _class_prior(y_index, weight, m)
 
     def predict_proba(self, X):
-        """Posterior probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            Columns in the order of ``classes_``; rows sum to one.
-        """
-        check_is_fitted(self)
-        X = check_magnitude(validate_data(self, X, reset=False, dtype=np.float64), "X")
-        q = np.empty((len(X), len(self.classes_)))
-        for rows in row_blocks(len(X), len(self.centers_)):
-            q[rows] = gaussian_kernel(X[rows], self.centers_, self.sigma_) @ self.alpha_
+        """Posterior probabilities of each row, one column for each of ``classes_``."""
+        blocks = KernelBlocks(check_new_rows(self, X), self.centers_)
+        q = blocks.product(self.alpha_, self.sigma_)
         return normalized_posterior(q, self.class_prior_)
 
     def predict(self, X):
-        """Most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Most probable class of each row."""
         posterior = self.predict_proba(X)
         return self.classes_[posterior.argmax(axis=1)]
 
@@ -256,23 +164,11 @@ class IWLSPC(_LeastSquaresPosterior):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the coefficients.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-            Importance of each row, in any scale.
-
-        Returns
-        -------
-        self
-        """
+        """Fit the coefficients; ``sample_weight`` is the importance of each row, in any scale."""
         lam = check_positive(self.lam, "lam")
         sigma = None if self.sigma is None else check_positive(self.sigma, "sigma")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)
-        self.centers_ = self._resolve_centers(X, weight)
+        self.centers_ = centers_of(self, X, weight, self.random_state)
         sigma = _median_width(X, weight) if sigma is None else sigma
         self._fit_coefficients(X, y_index, weight, sigma, lam)
         return self
@@ -386,11 +282,11 @@ class IWLSPCCV(_LeastSquaresPosterior):
 
     def fit(self, X, y, sample_weight=None):
         """Choose width and penalty, then fit on all rows; takes what ``IWLSPC.fit`` takes."""
-        check_loss(self.loss)
+        check_choice(self.loss, "loss", LOSSES)
         self.lams_ = check_grid(self.lams, "lams")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)
         self.sigmas_ = self._resolve_sigmas(X, weight)
-        self.centers_ = self._resolve_centers(X, weight)
+        self.centers_ = centers_of(self, X, weight, self.random_state)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
         self.n_splits_ = len(splits)
         self.cv_scores_ = self._score_grid(X, y_index, weight, splits)

@@ -8,25 +8,9 @@ from ddr.ratio import DensityRatio
 
 
 def scott_bandwidth(X, weight):
-    r"""Scott's rule for a Gaussian kernel density estimate of weighted rows.
+    r"""Scott's rule for a kernel density estimate of weighted rows; one where they do not vary.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    weight : ndarray of shape (n,)
-        Copies that each row stands for.
-
-    Returns
-    -------
-    float
-        The root mean variance of the columns times :math:`W^{-1/(d+4)}`, W the sum of the weights;
-        one where the rows do not vary.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(scott_bandwidth(np.array([[-1.0], [1.0]]), np.ones(2)), 4)
-    0.8706
+    It is the root mean variance of the columns times :math:`W^{-1/(d+4)}`, W the sum of weights.
     """
     total = weight.sum()
     mean = weight @ X / total
@@ -80,13 +64,11 @@ class KDERatio(DensityRatio):
     def _fit(self, X_train, X_test, test_weight):
         kept = test_weight > 0
         X_test, test_weight = X_test[kept], test_weight[kept]
-        if self.sigma is None:
-            ones = np.ones(len(X_train))
-            widths = scott_bandwidth(X_train, ones), scott_bandwidth(X_test, test_weight)
-        else:
-            widths = (check_positive(self.sigma, "sigma"),) * 2
-        self.sigma_ = widths
         self._samples = (X_train, np.ones(len(X_train))), (X_test, test_weight)
+        if self.sigma is None:
+            self.sigma_ = tuple(scott_bandwidth(*sample) for sample in self._samples)
+        else:
+            self.sigma_ = (check_positive(self.sigma, "sigma"),) * 2
         self._largest = np.inf
         self.weights_ = self._predict(X_train)
         self._largest = 10.0 * max(self.weights_.max(), self._predict(X_test).max())

@@ -102,12 +102,9 @@ def group_equal_rows(X):
     return rank[inverse]
 
 
-def _distinct_rows(X, weight):
-    """First index and total weight of each distinct row of positive weight, in order."""
-    if weight is None or np.all(weight == 1):
-        groups = group_equal_rows(X)
-        _, first = np.unique(groups, return_index=True)
-        return np.arange(len(X)), groups, first, np.bincount(groups)
+def distinct_rows(X, weight):
+    """Rows of positive weight, their groups of equal rows, each group's first row and weight."""
+    weight = np.ones(len(X)) if weight is None else weight
     kept = np.flatnonzero(weight > 0)
     groups = group_equal_rows(X[kept])
     _, first = np.unique(groups, return_index=True)
@@ -117,51 +114,20 @@ def _distinct_rows(X, weight):
 def choose_centers(X, n_centers, weight=None, random_state=None):
     """Draw kernel centres from rows, without replacement and in proportion to weight.
 
-    A weight means copies: weight 0 is a row that is not there, and weight 2 a row that stands
-    there twice; both give the same draw as the rows written out.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    n_centers : int
-        Upper limit; with fewer distinct rows, all of them are centres.
-    weight : ndarray of shape (n,), default=None
-    random_state : int, RandomState or None
-
-    Returns
-    -------
-    ndarray of shape (b, d), b <= n_centers
-        Distinct rows, in the order in which they first appear.
-
-    Notes
-    -----
-    An exponential race [1]_: each distinct row waits an exponential time with its weight as
-    rate, and the first ``n_centers`` to arrive are drawn.
-
-    References
-    ----------
-    .. [1] P. S. Efraimidis and P. G. Spirakis (2006). Weighted random sampling with a reservoir.
-       Information Processing Letters 97, 181-185.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.arange(10.0)[:, None]
-    >>> choose_centers(X, 3, random_state=0).ravel()
-    array([4., 6., 9.])
-    >>> choose_centers(X, 3, weight=(X.ravel() < 2).astype(float), random_state=0).ravel()
-    array([0., 1.])
+    A weight means copies: weight 0 is a row that is not there, weight 2 one that stands there
+    twice. Distinct rows come in the order in which they first appear, all if ``n_centers`` suffice.
     """
-    _, _, first, mass = _distinct_rows(X, weight)
+    _, _, first, mass = distinct_rows(X, weight)
     if len(first) <= n_centers:
         return X[first].copy()
+    # A race (Efraimidis and Spirakis, 2006): rows wait an exponential time, their weight as rate.
     arrival = check_random_state(random_state).standard_exponential(len(first)) / mass
     return X[first[np.sort(np.argpartition(arrival, n_centers)[:n_centers])]]
 
 
 def assign_folds(X, n_folds, weight=None, random_state=None):
     """Deal rows into folds so that equal rows share one."""
-    kept, groups, first, _ = _distinct_rows(X, weight)
+    kept, groups, first, _ = distinct_rows(X, weight)
     order = check_random_state(random_state).permutation(len(first))
     folds = np.full(len(X), -1)
     folds[kept] = (order % n_folds)[groups]
@@ -179,20 +145,6 @@ class KernelBlocks:
 
     Distances, and the kernel values of the latest single width, are kept while they fit a fixed
     budget and recomputed otherwise, so memory stays bounded for any number of rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    centers : ndarray of shape (b, d)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> blocks = KernelBlocks(np.array([[0.0], [1.0]]), np.array([[0.0]]))
-    >>> [(rows.start, K.ravel().round(4).tolist()) for rows, K in blocks.at(1.0)]
-    [(0, [1.0, 0.6065])]
-    >>> [(i, K.ravel().round(4).tolist()) for _, i, K in blocks.at_each([1.0, 2.0])]
-    [(1, [1.0, 0.8825]), (0, [1.0, 0.6065])]
     """
 
     def __init__(self, X, centers):
@@ -232,9 +184,9 @@ class KernelBlocks:
         """Yield ``(rows, i, K)`` for each block at each width, from the widest to the narrowest.
 
         All widths of a block follow one another, while it is in the processor's cache. ``K`` is
-        read-only and holds until the next step; a block in which every value underflows to zero
-        is left out. A width that is the previous one divided by the
-        square root of two costs no exponential: its kernel is the square of the last.
+        read-only and holds until the next step; a block in which every value underflows to zero is
+        left out. A width that is the previous one divided by the square root of two costs no
+        exponential: its kernel is the square of the last.
         """
         order = np.argsort(-np.asarray(sigmas)).tolist()
         for rows, D in self._blocks():
@@ -250,8 +202,8 @@ class KernelBlocks:
                 yield rows, i, K
 
     def product(self, coefficients, sigma):
-        """Kernel values times coefficients, all rows."""
-        out = np.empty(len(self.X))
+        """Kernel values times coefficients, a vector or a column for each of several, all rows."""
+        out = np.empty((len(self.X), *coefficients.shape[1:]))
         for rows, K in self.at(sigma):
             out[rows] = K @ coefficients
         return out

@@ -8,11 +8,11 @@ from ddr._checks import check_count, check_grid
 from ddr.kernels import (
     KernelBlocks,
     assign_folds,
+    distinct_rows,
     gaussian_kernel,
-    group_equal_rows,
     median_distance,
 )
-from ddr.ratio import DensityRatio, centers_of, quadratic_solver
+from ddr.ratio import DensityRatio, centers_of, quadratic_minimum
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
 _TINY = 1e-300
@@ -24,28 +24,6 @@ WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, max_iter=100):
     r"""Maximise the weighted log-likelihood of the test rows under a normalised ratio.
 
-    Parameters
-    ----------
-    K_test : ndarray of shape (n_test, b)
-        Kernel values of the test rows.
-    mean_train : ndarray of shape (b,)
-        Mean kernel values over the training rows, positive.
-    test_weight : ndarray of shape (n_test,)
-        Copies that each test row stands for.
-    start : ndarray of shape (b,), default=None
-        A first guess, e.g. the solution of a similar problem.
-    tol : float, default=1e-9
-        How far the objective may lie below its maximum (as far as rounding permits).
-    max_iter : int, default=100
-        Largest number of Newton steps; about ten are needed.
-
-    Returns
-    -------
-    ndarray of shape (b,)
-        Non-negative, with :math:`\sum_l \alpha_l \bar k_l = 1`.
-
-    Notes
-    -----
     .. math::
         \max_{\alpha \ge 0} \sum_j v_j \ln \sum_l \alpha_l k(x_j, x_l)
         \quad\text{subject to}\quad \frac{1}{n_{tr}} \sum_i \sum_l \alpha_l k(x_i, x_l) = 1
@@ -54,21 +32,9 @@ def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, ma
     :math:`-\sum_j v_j \cdot \sum_l \alpha_l \bar k_l`: setting the derivative along :math:`\alpha`
     to zero shows that the constraint then holds at the maximum. What remains is concave and has
     only bounds: Newton steps under these bounds, by the quadratic programmes of PIQP, end at the
-    global maximum [1]_. With the constraint met, no objective lies above this one by more than the
-    largest entry of its gradient.
-
-    References
-    ----------
-    .. [1] Y. Kim, P. Carbonetto, M. Stephens and M. Anitescu (2020). A fast algorithm for maximum
-       likelihood estimation of mixture proportions using sequential quadratic programming. Journal
-       of Computational and Graphical Statistics 29, 261-273.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> K = np.array([[1.0, 0.1], [0.1, 1.0]])
-    >>> kliep_coefficients(K, np.array([0.5, 0.5]), np.ones(2)).round(4)
-    array([1., 1.])
+    global maximum (Y. Kim and others, 2020, Journal of Computational and Graphical Statistics 29,
+    261-273). With the constraint met, no objective lies above this one by more than the largest
+    entry of its gradient, which ``tol`` bounds. About ten steps are needed.
     """
     share = test_weight / test_weight.sum()
     components = K_test / mean_train  # each has mean one over the training rows
@@ -106,21 +72,10 @@ def _newton_step(pi, gradient, root):
     """Step to the minimum, over pi >= 0, of the quadratic model with Hessian root' root."""
     H = root.T @ root
     H[np.diag_indices(len(H))] += 1e-10 * np.trace(H) / len(H)  # kernels are nearly dependent
-    solver = quadratic_solver().DenseSolver()
-    solver.settings.eps_abs = solver.settings.eps_rel = 1e-10
-    solver.setup(H, gradient - H @ pi, x_l=np.zeros(len(pi)))
-    status = solver.solve()
-    if not np.all(np.isfinite(solver.result.x)):
+    end, status = quadratic_minimum(H, gradient - H @ pi, 1e-10, x_l=np.zeros(len(pi)))
+    if not np.all(np.isfinite(end)):
         raise RuntimeError(f"a quadratic programme of KLIEP was not solved: {status}")
-    return np.maximum(solver.result.x, 0.0) - pi
-
-
-def _merge_copies(X, weight):
-    """Distinct rows and how often each stands there: copies and weights become the same input."""
-    X, weight = X[weight > 0], weight[weight > 0]
-    groups = group_equal_rows(X)
-    _, first = np.unique(groups, return_index=True)
-    return X[first], np.bincount(groups, weights=weight)
+    return np.maximum(end, 0.0) - pi
 
 
 def _solve(train, K_test, test_weight, sigma, **options):
@@ -146,9 +101,8 @@ class KLIEP(DensityRatio):
         Kernel width, or candidates among which the held-out likelihood chooses. None means nine
         widths from a quarter to four times the median distance between the centres.
     n_centers : int, default=100
-        Number of kernel centres, drawn from the test rows in proportion to their weight.
     centers : array-like of shape (b, d), default=None
-        Use these centres instead.
+        As of ``ULSIF``.
     n_folds : int, default=5
         Folds of the test rows when there is a width to choose, at most as many as distinct rows
         (with fewer than five of these, each is a fold).
@@ -198,7 +152,9 @@ class KLIEP(DensityRatio):
 
     def _fit(self, X_train, X_test, test_weight):
         rng = check_random_state(self.random_state)
-        X_test, test_weight = _merge_copies(X_test, test_weight)
+        # Copies and weights become the same input.
+        _, _, first, test_weight = distinct_rows(X_test, test_weight)
+        X_test = X_test[first]
         self.centers_ = centers_of(self, X_test, test_weight, rng)
         self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
         train = KernelBlocks(X_train, self.centers_)

@@ -1,63 +1,31 @@
 r"""Kernel mean matching (KMM), with soft test rows."""
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ddr._checks import check_positive
 from ddr.kernels import KernelBlocks, choose_centers, gaussian_kernel, median_distance
-from ddr.ratio import DensityRatio, quadratic_solver
+from ddr.ratio import DensityRatio, quadratic_minimum
 
 
 def kmm_weights(K, kappa, bound, epsilon):
-    r"""Solve kernel mean matching's quadratic programme.
+    r"""Solve kernel mean matching's quadratic programme by the interior-point method of PIQP.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of the training rows, positive definite.
-    kappa : ndarray of shape (n,)
-        n times the (weighted) mean kernel value between each training row and the test rows.
-    bound : float
-        Largest weight allowed.
-    epsilon : float
-        How far the mean weight may lie from one.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Notes
-    -----
     .. math::
         \min_\beta \tfrac12 \beta^T K \beta - \kappa^T \beta \quad\text{subject to}\quad
         0 \le \beta_i \le B, \quad \left|\tfrac1n \sum_i \beta_i - 1\right| \le \epsilon
 
-    Solved by the interior-point method of PIQP.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> kmm_weights(np.eye(2), np.array([0.5, 1.5]), bound=10.0, epsilon=0.5).round(4)
-    array([0.5, 1.5])
+    K is the kernel matrix of the training rows, :math:`\kappa` n times the (weighted) mean kernel
+    value between each training row and the test rows.
     """
-    n, piqp = len(K), quadratic_solver()
-    solver = piqp.DenseSolver()
-    solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
-    solver.setup(
-        K / n,  # the same minimiser, better scaled
-        -kappa / n,
-        None,
-        None,
-        np.full((1, n), 1.0 / n),
-        np.array([1.0 - epsilon]),
-        np.array([1.0 + epsilon]),
-        np.zeros(n),
-        np.full(n, bound),
-    )
-    status = solver.solve()
-    if status != piqp.PIQP_SOLVED:
+    n = len(K)
+    box = {"x_l": np.zeros(n), "x_u": np.full(n, bound)}
+    mean = {"h_l": np.array([1.0 - epsilon]), "h_u": np.array([1.0 + epsilon])}
+    mean["G"] = np.full((1, n), 1.0 / n)
+    # Divided by n, the programme has the same minimiser and is better scaled.
+    beta, status = quadratic_minimum(K / n, -kappa / n, 1e-9, **box, **mean)
+    if status.name != "PIQP_SOLVED":
         raise RuntimeError(f"the quadratic programme of KMM was not solved: {status}")
-    return np.clip(solver.result.x, 0.0, bound)
+    return np.clip(beta, 0.0, bound)
 
 
 class KMM(DensityRatio):
@@ -131,8 +99,7 @@ class KMM(DensityRatio):
     def _width(self, X_test, test_weight):
         if self.sigma is not None:
             return check_positive(self.sigma, "sigma")
-        rng = check_random_state(self.random_state)
-        return median_distance(choose_centers(X_test, 500, test_weight, rng))
+        return median_distance(choose_centers(X_test, 500, test_weight, self.random_state))
 
     def _predict(self, X):
         raise NotImplementedError(

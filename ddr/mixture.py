@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from ddr._seeding import generator
+from ddr._checks import check_choice, check_count
+from ddr._seeding import seed_sequence
 
 CLASSES = np.array([1, 2])
 #: Centres of the clusters: ``MEANS[c, k]`` is cluster ``k`` of class ``CLASSES[c]``.
@@ -35,7 +36,9 @@ class FourClusters:
 
     .. math:: p(x, y = c) = P(c) \sum_{k=1}^{2} \rho_{ck}\, \mathcal N(x;\, \mu_{ck}, I).
 
-    The defaults are those of Table 1 of the paper.
+    The defaults are those of Table 1 of the paper. The methods take points ``X`` of shape (n, 2),
+    classes ``y``, one for all points or one for each, and a ``domain``, "train" or "test"; they
+    return an array with an entry for each point.
 
     Examples
     --------
@@ -60,153 +63,56 @@ class FourClusters:
             _check_simplex(f"{domain}_mixing", getattr(self, f"{domain}_mixing"), (2, 2))
 
     def sample(self, n, domain="train", random_state=None):
-        """Draw labelled points.
+        """Draw ``n`` points of a domain and their classes, which follow its priors.
 
-        Parameters
-        ----------
-        n : int
-            Number of points.
-        domain : {"train", "test"}
-            Which of the two distributions.
-        random_state : None, int, SeedSequence, Generator or RandomState
-            The source of randomness; the same seed gives the same points.
-
-        Returns
-        -------
-        X : array of shape (n, 2)
-        y : int array of shape (n,)
-            1 or 2, drawn with the domain's priors.
+        ``random_state`` is None, an int, SeedSequence, Generator or RandomState; the same seed
+        gives the same points.
         """
-        if n < 0 or n != int(n):
-            raise ValueError(f"n must be a non-negative integer, got {n!r}")
+        n = check_count(n, "n", minimum=0)
         priors, mixing = self._of(domain)
-        rng = generator(random_state)
-        row = (rng.random(int(n)) >= priors[0]).astype(int)
-        cluster = (rng.random(int(n)) >= mixing[row, 0]).astype(int)
-        return MEANS[row, cluster] + rng.standard_normal((int(n), 2)), CLASSES[row]
+        rng = np.random.default_rng(seed_sequence(random_state))
+        row = (rng.random(n) >= priors[0]).astype(int)
+        cluster = (rng.random(n) >= mixing[row, 0]).astype(int)
+        return MEANS[row, cluster] + rng.standard_normal((n, 2)), CLASSES[row]
 
     def density(self, X, domain="train"):
-        """Marginal density p(x) of a domain.
-
-        Parameters
-        ----------
-        X : array of shape (n, 2)
-        domain : {"train", "test"}
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Marginal density p(x) of a domain."""
         return np.exp(logsumexp(self._log_joint(X, domain), axis=1))
 
     def class_density(self, X, y, domain="train"):
-        """Class-conditional density p(x | y) of a domain.
-
-        Parameters
-        ----------
-        X : array of shape (n, 2)
-        y : int or array of shape (n,)
-            The class, 1 or 2, for all points or for each of them.
-        domain : {"train", "test"}
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Class-conditional density p(x | y) of a domain."""
         return np.exp(_pick(self._log_class_density(X, domain), y))
 
     def marginal_ratio(self, X):
-        """Return p_test(x) / p_train(x), the weight of conventional covariate-shift methods.
-
-        Parameters
-        ----------
-        X : array of shape (n, 2)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        test, train = (
-            logsumexp(self._log_joint(X, domain), axis=1) for domain in ("test", "train")
-        )
+        """Return p_test(x) / p_train(x), the weight of conventional covariate-shift methods."""
+        train, test = (logsumexp(self._log_joint(X, domain), axis=1) for domain in _DOMAINS)
         return np.exp(test - train)
 
     def class_ratio(self, X, y):
-        """Return beta = p_test(x | y) / p_train(x | y), the first factor of Equation (8).
-
-        Parameters
-        ----------
-        X : array of shape (n, 2)
-        y : int or array of shape (n,)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Return beta = p_test(x | y) / p_train(x | y), the first factor of Equation (8)."""
         difference = self._log_class_density(X, "test") - self._log_class_density(X, "train")
         return np.exp(_pick(difference, y))
 
     def prior_ratio(self, y):
-        """Return gamma = P_test(y) / P_train(y), the second factor of Equation (8).
-
-        Parameters
-        ----------
-        y : int or array of shape (n,)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Return gamma = P_test(y) / P_train(y), the second factor of Equation (8)."""
         ratio = np.asarray(self.test_priors, float) / np.asarray(self.train_priors, float)
         return ratio[_row_of(y)]
 
     def joint_ratio(self, X, y):
-        """Return w = p_test(x, y) / p_train(x, y) of Equation (5): class ratio times prior ratio.
-
-        Parameters
-        ----------
-        X : array of shape (n, 2)
-        y : int or array of shape (n,)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Return w = p_test(x, y) / p_train(x, y) of Equation (5): class times prior ratio."""
         return self.class_ratio(X, y) * self.prior_ratio(y)
 
     def posterior(self, X, domain="test"):
-        """Bayes posterior P(y | x) of a domain.
-
-        Parameters
-        ----------
-        X : array of shape (n, 2)
-        domain : {"train", "test"}
-
-        Returns
-        -------
-        array of shape (n, 2)
-            Columns for class 1 and class 2; rows sum to one.
-        """
+        """Bayes posterior P(y | x) of a domain: a column for each class, rows that sum to one."""
         log_joint = self._log_joint(X, domain)
         return np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
 
     def bayes_predict(self, X, domain="test"):
-        """Most probable class of each point in a domain: no classifier does better on average.
-
-        Parameters
-        ----------
-        X : array of shape (n, 2)
-        domain : {"train", "test"}
-
-        Returns
-        -------
-        int array of shape (n,)
-        """
+        """Most probable class of each point in a domain: no classifier does better on average."""
         return CLASSES[self._log_joint(X, domain).argmax(axis=1)]
 
     def _of(self, domain):
-        if domain not in _DOMAINS:
-            raise ValueError(f"domain must be 'train' or 'test', got {domain!r}")
+        check_choice(domain, "domain", _DOMAINS)
         return tuple(
             np.asarray(getattr(self, f"{domain}_{part}"), float) for part in ("priors", "mixing")
         )

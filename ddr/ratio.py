@@ -11,17 +11,17 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ddr._checks import (
-    LARGEST,
     check_centers,
     check_count,
     check_given,
     check_magnitude,
-    check_numbers,
+    check_new_rows,
     check_range,
     check_rows,
+    check_weights,
 )
 from ddr.information import effective_sample_size
 from ddr.kernels import choose_centers, median_distance, row_blocks, squared_distances
@@ -38,41 +38,25 @@ class AgreementWarning(OverlapWarning):
     """An adapted model contradicts the unadapted one on many target rows: it often is worse."""
 
 
-def check_test_weight(test_weight, n_test):
-    """Return ``test_weight`` as an array of floats, or raise one clear sentence."""
-    if test_weight is None:
-        return np.ones(n_test)
-    weight = check_numbers(test_weight, "test_weight")
-    if weight.shape != (n_test,):
-        raise ValueError(
-            f"test_weight must have one entry for each of the {n_test} rows of X_test, "
-            f"got shape {weight.shape}"
-        )
-    bad = weight[~(np.isfinite(weight) & (weight >= 0))]
-    if len(bad):
-        raise ValueError(f"test_weight must be finite and non-negative, got {bad[0]:g}")
-    if weight.max() > LARGEST:
-        raise ValueError(f"test_weight must be at most {LARGEST:g}, got {weight.max():g}")
-    if not np.any(weight > 0):
-        raise ValueError("test_weight must have a positive entry, got only zeros")
-    return weight
-
-
-def centers_of(estimator, X_test, test_weight, rng):
-    """Return an estimator's ``centers``, or draw its ``n_centers`` from the test rows."""
+def centers_of(estimator, X, weight, random_state):
+    """Return an estimator's ``centers``, or draw its ``n_centers`` from weighted rows."""
     if estimator.centers is None:
         n_centers = check_count(estimator.n_centers, "n_centers")
-        return choose_centers(X_test, n_centers, test_weight, rng)
-    return check_centers(estimator.centers, X_test.shape[1])
+        return choose_centers(X, n_centers, weight, random_state)
+    return check_centers(estimator.centers, X.shape[1])
 
 
-def quadratic_solver():
-    """The module piqp, which KLIEP and KMM alone need."""
+def quadratic_minimum(P, c, tol, **constraints):
+    """Where x'Px/2 + c'x is least, and the status of the solver, which KLIEP and KMM alone need."""
     try:
         import piqp
     except ImportError as error:
         raise ImportError(f"KLIEP and KMM need the package piqp: {error}") from error
-    return piqp
+    solver = piqp.DenseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = tol
+    solver.setup(P, c, **constraints)
+    status = solver.solve()
+    return solver.result.x, status
 
 
 def far_share(X_train, X_test, max_rows=100):
@@ -153,7 +137,7 @@ class DensityRatio(BaseEstimator):
         check_magnitude(X_train, "X_train")
         X_test = check_rows(self, X_test, "X_test")
         check_range(X_train, X_test)
-        test_weight = check_test_weight(test_weight, len(X_test))
+        test_weight = check_weights(test_weight, len(X_test), "test_weight")
         self._fit(X_train, X_test, test_weight)
         weights = self.check_finite(self.weights_)
         self.mean_weight_ = float(weights.mean())
@@ -171,35 +155,14 @@ class DensityRatio(BaseEstimator):
         )
 
     def predict(self, X):
-        """Estimated ratio at new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Non-negative.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._predict(check_magnitude(X, "X"))
+        """Estimated ratio at new rows, non-negative."""
+        return self._predict(check_new_rows(self, X))
 
     def matcher(self, X_train, X_test, reselect=False):
         """Prepare repeated fits to the same two samples under changing test weights.
 
-        Parameters
-        ----------
-        X_train : ndarray of shape (n_train, d)
-        X_test : ndarray of shape (n_test, d)
-        reselect : bool, default=False
-            Whether to choose the width anew in each fit, or in the first one only.
-
-        Returns
-        -------
-        callable
-            ``match(test_weight) -> weights`` on the training rows.
+        Returns a function of ``test_weight`` that gives the weights of the training rows. With
+        ``reselect`` the width is chosen anew in each fit, else in the first one only.
         """
         estimator = clone(self)
 

@@ -5,6 +5,7 @@ DataFrames, so that anyone's table can go through the paper's protocol.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -85,7 +86,8 @@ def selection_probability(X, omega, strength=4.0, reference=None):
     """
     X = np.asarray(X, dtype=float)
     omega = np.asarray(omega, dtype=float)
-    _check_strength(strength)
+    if not isinstance(strength, Real) or not np.isfinite(strength):
+        raise ValueError(f"strength must be a finite number, got {strength!r}")
     if omega.shape != X.shape[1:]:
         raise ValueError(f"omega must have one entry per column ({X.shape[1]}), got {omega.shape}")
     projection = X @ omega
@@ -211,19 +213,18 @@ def biased_sampling(
     """
     X, y = _table(X, y, scaling)
     _check_choice(n_omegas, choose, gap, test_fraction, min_per_class)
-    _check_strength(strength)
     split_seed, omega_seed, redraw_seed = seed_sequence(random_state).spawn(3)
     test, pool = _split(len(y), test_fraction, split_seed)
-    table = _Pool(X, y, pool, strength, min_per_class)
+    draw = partial(_biased_draw, X, y, pool, strength, min_per_class)
     wanted = n_omegas if choose == "max_gap" else 1
-    candidates = [table.with_new_omega(seed) for seed in omega_seed.spawn(wanted)]
+    candidates = [draw(seed) for seed in omega_seed.spawn(wanted)]
     gaps = []
     if choose == "max_gap":
         gaps = [_gap_of(gap, X, y, rows, probability, test) for _, probability, rows in candidates]
     chosen = int(np.argmax(gaps)) if gaps else 0
     omega, probability, rows = candidates[chosen]
     if redraw:
-        rows = table.with_probability(probability, redraw_seed)
+        _, _, rows = draw(redraw_seed, omega)
     info = {"omega": omega, "chosen": chosen, "gaps": gaps, "probability": probability[pool]}
     info |= {"train_rows": rows, "test_rows": test, "pool_rows": pool}
     return ShiftedProblem(X[rows], y[rows], X[test], y[test], 1 / probability[rows], info)
@@ -350,49 +351,20 @@ def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):
     return ShiftedProblem(X_train, y_train, X_test, y_test, importance, {"mixture": mixture})
 
 
-@dataclass(frozen=True)
-class _Pool:
-    """The rows from which a biased training set is drawn."""
-
-    X: np.ndarray
-    y: np.ndarray
-    rows: np.ndarray
-    strength: float
-    min_per_class: int
-
-    def with_new_omega(self, seed):
-        """Draw omega and a training set; draw both again while a class is too small."""
-        for _ in range(_TRIES):
-            rng = np.random.default_rng(seed.spawn(1)[0])
-            omega = rng.uniform(-1, 1, self.X.shape[1])
-            probability = selection_probability(self.X, omega, self.strength)
-            kept = self._keep(probability, rng)
-            if self._enough(kept):
-                return omega, probability, kept
-        raise ValueError(self._complaint())
-
-    def with_probability(self, probability, seed):
-        """Draw a training set for a direction that is fixed."""
-        for _ in range(_TRIES):
-            kept = self._keep(probability, np.random.default_rng(seed.spawn(1)[0]))
-            if self._enough(kept):
-                return kept
-        raise ValueError(self._complaint())
-
-    def _keep(self, probability, rng):
-        return self.rows[rng.random(len(self.rows)) < probability[self.rows]]
-
-    def _enough(self, kept):
-        classes = np.unique(self.y)
-        counts = [(self.y[kept] == label).sum() for label in classes]
-        return min(counts) >= self.min_per_class
-
-    def _complaint(self):
-        return (
-            f"X has too few rows for this bias: {_TRIES} draws from {len(self.rows)} rows never "
-            f"gave {self.min_per_class} training rows of every class; "
-            "lower min_per_class or strength"
-        )
+def _biased_draw(X, y, pool, strength, min_per_class, seed, omega=None):
+    """Omega, unless it is given, and a training set; drawn again while a class is too small."""
+    classes = np.unique(y)
+    for _ in range(_TRIES):
+        rng = np.random.default_rng(seed.spawn(1)[0])
+        direction = rng.uniform(-1, 1, X.shape[1]) if omega is None else omega
+        probability = selection_probability(X, direction, strength)
+        kept = pool[rng.random(len(pool)) < probability[pool]]
+        if min((y[kept] == label).sum() for label in classes) >= min_per_class:
+            return direction, probability, kept
+    raise ValueError(
+        f"X has too few rows for this bias: {_TRIES} draws from {len(pool)} rows never gave "
+        f"{min_per_class} training rows of every class; lower min_per_class or strength"
+    )
 
 
 def _table(X, y, scaling):
@@ -417,11 +389,6 @@ def _is_missing(label):
     return label is None or not isinstance(same, bool | np.bool_) or not same
 
 
-def _check_strength(strength):
-    if not isinstance(strength, Real) or not np.isfinite(strength):
-        raise ValueError(f"strength must be a finite number, got {strength!r}")
-
-
 def _check_choice(n_omegas, choose, gap, test_fraction, min_per_class):
     check_choice(choose, "choose", ("max_gap", "none"))
     if choose == "max_gap" and not callable(gap):
@@ -429,12 +396,10 @@ def _check_choice(n_omegas, choose, gap, test_fraction, min_per_class):
             f"gap must be a callable when choose='max_gap', got {gap!r}; "
             "ddr.shifts.accuracy_gap(classifier) makes one, and choose='none' needs none"
         )
-    if n_omegas != int(n_omegas) or n_omegas < 1:
-        raise ValueError(f"n_omegas must be a positive integer, got {n_omegas!r}")
+    check_count(n_omegas, "n_omegas")
+    check_count(min_per_class, "min_per_class")
     if not 0 < test_fraction < 1:
         raise ValueError(f"test_fraction must be between 0 and 1, got {test_fraction!r}")
-    if not min_per_class >= 1:
-        raise ValueError(f"min_per_class must be at least 1, got {min_per_class!r}")
 
 
 def _split(n, test_fraction, seed):

@@ -13,10 +13,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import check_choice, check_fit_data, check_grid, check_magnitude, check_positive
-from ddr.validation import check_loss, first_best, posterior_loss, weighted_risk, weighted_splits
+from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
+from ddr.validation import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
 
 # LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
 # scikit-learn warns that the solver stopped early.
@@ -109,21 +108,8 @@ def _class_scores(pair_decisions, n_classes):
 
 
 def fit_platt(decision, positive, weight):
-    r"""Fit Platt's sigmoid to decision values, with weights.
+    r"""A and B of Platt's sigmoid :math:`p(f) = 1 / (1 + \exp(A f + B))` of decision values.
 
-    Parameters
-    ----------
-    decision : ndarray of shape (n,)
-    positive : ndarray of shape (n,), bool
-    weight : ndarray of shape (n,)
-
-    Returns
-    -------
-    ndarray of shape (2,)
-        A and B of :math:`p(f) = 1 / (1 + \exp(A f + B))`.
-
-    Notes
-    -----
     Minimises the weighted log-loss
 
     .. math:: -\sum_i w_i \left[t_i \ln p(f_i) + (1 - t_i)\ln(1 - p(f_i))\right]
@@ -131,19 +117,6 @@ def fit_platt(decision, positive, weight):
     with Platt's targets, in which weights count as copies:
     :math:`t_i = (N_+ + 1)/(N_+ + 2)` for positive rows and :math:`1/(N_- + 2)` for the others,
     :math:`N_\pm` being their total weights. The targets keep the slope finite on separable data.
-
-    References
-    ----------
-    .. [1] J. Platt (1999). Probabilistic outputs for support vector machines and comparisons to
-       regularized likelihood methods. Advances in Large Margin Classifiers, 61-74.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> decision = np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> A, B = fit_platt(decision, decision > 0, np.ones(4))
-    >>> bool(A < 0), bool(abs(B) < 1e-6)
-    (True, True)
     """
     n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
@@ -208,22 +181,13 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return _class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
 
     def _checked_scores(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return self._scores(check_magnitude(X, "X"))
+        return self._scores(check_new_rows(self, X))
 
     def decision_function(self, X):
         """Values that ``predict`` goes by: positive for the second of two classes.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,) for two classes, else (n, m)
-            With ``predict_by="decision"`` those of scikit-learn's ``SVC``, with
-            ``predict_by="posterior"`` log-odds of two classes or posteriors of more.
+        With ``predict_by="decision"`` those of scikit-learn's ``SVC``, with
+        ``predict_by="posterior"`` log-odds of two classes or posteriors of more.
         """
         scores = self._checked_scores(X)
         if self.predict_by == "decision":
@@ -233,30 +197,11 @@ class _PlattSVM(ClassifierMixin, BaseEstimator):
         return platt_posterior(scores, self.platt_)
 
     def predict_proba(self, X):
-        """Posterior probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            Columns in the order of ``classes_``; rows sum to one.
-        """
+        """Posterior probabilities of each row, one column for each of ``classes_``."""
         return platt_posterior(self._checked_scores(X), self.platt_)
 
     def predict(self, X):
-        """Most probable class of each row, or that of the machine's side (``predict_by``).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Most probable class of each row, or that of the machine's side (``predict_by``)."""
         scores = self._checked_scores(X)
         if self.predict_by == "posterior":
             scores = platt_posterior(scores, self.platt_)
@@ -308,6 +253,8 @@ class LinearSVMWithPosteriors(_PlattSVM):
     ----------
     .. [1] C.-C. Chang and C.-J. Lin (2011). LIBSVM: a library for support vector machines. ACM
        Transactions on Intelligent Systems and Technology 2, 27.
+    .. [2] J. Platt (1999). Probabilistic outputs for support vector machines and comparisons to
+       regularized likelihood methods. Advances in Large Margin Classifiers, 61-74.
 
     Examples
     --------
@@ -331,18 +278,7 @@ class LinearSVMWithPosteriors(_PlattSVM):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the machine and the sigmoid.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-
-        Returns
-        -------
-        self
-        """
+        """Fit the machine and the sigmoid; ``sample_weight`` is the importance of each row."""
         check_choice(self.calibration, "calibration", ("cv", "train"))
         C = check_positive(self.C, "C")
         X, y_index, weight = self._check_fit(X, y, sample_weight)
@@ -425,7 +361,7 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
 
         Takes what ``LinearSVMWithPosteriors.fit`` takes.
         """
-        check_loss(self.loss)
+        check_choice(self.loss, "loss", LOSSES)
         Cs = check_grid(self.Cs, "Cs")
         X, y_index, weight = self._check_fit(X, y, sample_weight)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)

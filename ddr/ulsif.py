@@ -179,11 +179,10 @@ def _loo_scores(moments, sigmas, lams, weight, clip):
     n, total = len(moments.train.X), weight.sum()
     spectra = moments.spectra(sigmas)
     first = moments.first_moments(sigmas, weight)
-    left_out = _clipped_left_out if clip == "coefficients" else _free_left_out
 
     def left_out_ratios(lams):
         return [
-            left_out(U, 1.0 / _regularised(eigenvalues, lams).T.copy(), U.T @ s)
+            _left_out(U, 1.0 / _regularised(eigenvalues, lams).T.copy(), U.T @ s, clip)
             for (eigenvalues, U), s in zip(spectra, first, strict=True)
         ]
 
@@ -209,23 +208,12 @@ def _loo_scores(moments, sigmas, lams, weight, clip):
     return 0.5 * squares / n - linear / total
 
 
-def _free_left_out(U, inverse, s):
+def _left_out(U, inverse, s, clip):
     """Return ``ratios(K, step)`` at left-out rows, over f; ``step(a, q)`` is h of _loo_scores."""
     coefficients = inverse * s[:, None]
-
-    def ratios(K, step):
-        R = K @ U
-        a = R @ coefficients
-        q = np.square(R, out=R) @ inverse
-        return np.maximum(a + step(a, q) * q, 0.0)
-
-    return ratios
-
-
-def _clipped_left_out(U, inverse, s):
-    """As :func:`_free_left_out`, each left-out fit with its negative coefficients set to zero."""
-    coefficients = inverse * s[:, None]
-    fits = [((U * d) @ U.T, U @ (d * s)) for d in inverse.T]
+    fits = []
+    if clip == "coefficients":
+        fits = [((U * d) @ U.T, U @ (d * s)) for d in inverse.T]
     reaches = [np.abs(B).sum(axis=0) for B, _ in fits]
 
     def ratios(K, step):
@@ -234,7 +222,7 @@ def _clipped_left_out(U, inverse, s):
         q = np.square(R, out=R) @ inverse
         h = step(a, q)
         out = a + h * q
-        Kt = np.ascontiguousarray(K.T)
+        Kt = np.ascontiguousarray(K.T) if fits else None
         for j, ((B, base), reach) in enumerate(zip(fits, reaches, strict=True)):
             # Kernel values are at most 1, so no row of the block can turn the other coefficients
             # negative: only these few are computed row by row, to take back what clipping removes.

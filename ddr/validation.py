@@ -35,7 +35,7 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
-from ddr._checks import check_choice, check_count, check_weights
+from ddr._checks import check_choice, check_count, check_given, check_weights
 from ddr._samples import check_target
 
 LOSSES = ("zero_one", "log", "squared")
@@ -43,33 +43,10 @@ LOSSES = ("zero_one", "log", "squared")
 _TIE = 1e-12
 
 
-def check_loss(loss):
-    """Raise unless ``loss`` names one of ``LOSSES``."""
-    return check_choice(loss, "loss", LOSSES)
-
-
 def stratified_folds(y, n_folds=5, random_state=None):
-    """Stratified folds that survive rare classes.
+    """Stratified folds, at most as many as the rarest class has rows: each holds every class.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Class labels.
-    n_folds : int, default=5
-        Upper limit. No more folds are made than the rarest class has rows, so that each fold
-        holds every class; classes with a single row, which no number of folds could put on both
-        sides, do not lower it.
-    random_state : int, RandomState or None
-
-    Returns
-    -------
-    list of (train, test) index arrays
-
-    Examples
-    --------
-    >>> folds = stratified_folds(["a", "a", "a", "b", "b", "b"], n_folds=5, random_state=0)
-    >>> [sorted(test.tolist()) for _, test in folds]
-    [[2, 4], [1, 5], [0, 3]]
+    Classes of a single row, which no number of folds could put on both sides, do not lower it.
     """
     n_folds = check_count(n_folds, "cv", minimum=2)
     y = np.asarray(y)
@@ -232,8 +209,7 @@ def check_labelled(estimator, X, y, sample_weight):
     learner = getattr(estimator, "estimator", estimator)
     if learner is not None and is_regressor(learner):
         raise ValueError(f"estimator must be a classifier, got {learner!r}")
-    if X is None:
-        raise ValueError("X must hold the rows to learn from, got None")
+    check_given(X, "X")
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
@@ -298,7 +274,7 @@ def importance_weighted_score(
     >>> importance_weighted_score(GaussianNB(), X, y, sample_weight=[1, 1, 1, 1, 5, 5], cv=3)
     0.0
     """
-    check_loss(loss)
+    check_choice(loss, "loss", LOSSES)
     y, weight = check_labelled(estimator, X, y, sample_weight)
     fit_weight = weight if weighted_fit and sample_weight is not None else None
     splits = weighted_splits(cv, X, y, weight, random_state)
@@ -319,17 +295,14 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : scikit-learn classifier
-        A ``Pipeline`` passes the weights to its last step (as ``<last step>__sample_weight``);
-        the steps before it are fitted without weights.
     param_grid : dict or list of dict
         Values to try for each parameter, as for ``GridSearchCV``.
     cv : int, splitter or iterable, default=5
-        See ``importance_weighted_score``. All candidates see the same folds.
+        All candidates see the same folds.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
     weighted_fit : bool, default=True
-        Whether the fits see the weights too, or only the scores.
     random_state : int, RandomState or None
-        Shuffles the rows when ``cv`` is a number.
+        These, and ``estimator``, as of ``importance_weighted_score``.
 
     Attributes
     ----------
@@ -390,7 +363,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        check_loss(self.loss)
+        check_choice(self.loss, "loss", LOSSES)
         y, weight = check_labelled(self, X, y, sample_weight)
         if X_target is not None:
             X_target = check_target(X_target, len(y))

@@ -103,8 +103,7 @@ root_option = click.option(
 @root_option
 def params(notebook, root):
     """Print what a NOTEBOOK, for example 02_synthetic, lets you change."""
-    from companion.notebook_kit.execute import find_notebook, read_parameters
-    from companion.notebook_kit.parameters import format_card
+    from companion.notebook_kit.parameters import find_notebook, format_card, read_parameters
 
     click.echo(format_card(read_parameters(find_notebook(notebook, root))))
 
@@ -142,7 +141,8 @@ def run(notebook, name, given, force, root):
 @root_option
 def execute(notebooks, root):
     """Execute the published NOTEBOOKS in place: all of them, or those that are named."""
-    from companion.notebook_kit.execute import execute, find_notebook, list_notebooks
+    from companion.notebook_kit.execute import execute
+    from companion.notebook_kit.parameters import find_notebook, list_notebooks
 
     for path in [find_notebook(name, root) for name in notebooks] or list_notebooks(root):
         code = _reporting(
@@ -189,9 +189,11 @@ def pages(out):
 @cli.command()
 def claims():
     """Write the measured verdicts on the claims into book/claims.yml, where tests expect them."""
-    from companion.evidence.claims import update_expected
+    from companion.evidence.claims import evaluate_claims, write_expected
+    from companion.runs.results import published_results
 
-    click.echo(f"{update_expected()} claims have other verdicts than before")
+    changed = write_expected(evaluate_claims(published_results()))
+    click.echo(f"{changed} claims have other verdicts than before")
 
 
 @cli.command()

@@ -11,7 +11,8 @@ import time
 import nbformat
 import pytest
 from companion.notebook_kit import build
-from companion.notebook_kit.execute import RUNS, list_notebooks, rerun
+from companion.notebook_kit.execute import RUNS, rerun
+from companion.notebook_kit.parameters import list_notebooks
 from companion.notebook_kit.rerun_page import as_rerun
 from companion.pages import runs
 
@@ -64,7 +65,7 @@ def built(root, copy, extremes=None):
         write_rerun(path, copy, "hostile", {"text": HOSTILE, "naïve": [1, 2]}, stderr=HOSTILE)
     for stem, pair in (extremes or {}).items():
         for name, values in zip(("smallest", "largest-_0"), pair, strict=True):
-            rerun(stem, values, name, copy, progress=False)
+            rerun(stem, values, name, copy)
     (copy / RUNS / "truncated.ipynb").write_text('{"cells": [')
     runs.write(copy / "book" / "_generated", root=copy)
     subprocess.run([sys.executable, "-c", BUILD, str(copy)], check=True)

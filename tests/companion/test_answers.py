@@ -89,10 +89,10 @@ def test_answers_follow_the_published_runs():
         of = means[experiment, protocol]
         return of["DDR-uLSIF"] - of[rival]
 
-    found = numbers(answers.where_the_gain_comes_from(results))
+    found = numbers(answers.where_the_gain_comes_from())
     expected = [gain("synthetic", "matched", "uLSIF"), gain("synthetic", "tuned", "uLSIF")]
     assert [found[0], found[-1]] == pytest.approx(expected, abs=0.006)
-    found = numbers(answers.what_ddr_corrects(results))
+    found = numbers(answers.what_ddr_corrects())
     parts = ("prior-ratio-only", "class-ratio-only", "baseline")
     expected = [gain("biased", f"universe:{part}", "Unweighted") for part in parts]
     assert found[:3] == pytest.approx(expected, abs=0.006)

@@ -1,11 +1,13 @@
 """Parameter cards: strictly parsed, and wrong values refused before anything runs."""
 
 import pytest
-from companion.notebook_kit.execute import find_notebook, list_notebooks, read_parameters
 from companion.notebook_kit.parameters import (
     check_values,
+    find_notebook,
     format_card,
+    list_notebooks,
     parse_parameters,
+    read_parameters,
     validate_here,
 )
 
@@ -18,6 +20,8 @@ method = "ulsif"  # choices: ulsif, kliep | ratio estimator
 sizes = [100, 200]  # paper: 100 to 1000 | range: 10.. | training sizes
 verbose = False  # whether to print progress
 """
+
+FORM = "n needs a trailing comment `paper: .. | range: low..high | choices: a, b | meaning`, got"
 
 
 def test_card_shows_every_field():
@@ -44,26 +48,26 @@ def test_long_cells_of_the_card_go_on_below():
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("n = 3", "n needs a trailing comment"),
-        ("n = m  # x", "n must be a literal, got 'm'"),
+        ("n = 3", FORM),
+        ("n = m  # x", "only `name = literal` is allowed, got 'n = m'"),
         ("n = None  # x", "n must be an int, float, bool, str"),
         ("n = []  # x", "non-empty list"),
         ("n = [1, 'a']  # x", "non-empty list"),
         ("n = {'a': 1}  # x", "must be an int, float"),
         ("n, m = 1, 2  # x", "only `name = literal` is allowed"),
         ("print(1)  # x", "only `name = literal` is allowed"),
-        ("n = [  # x\n1]", "n needs a trailing comment"),
+        ("n = [  # x\n1]", FORM),
         ("n = 'a'  # choices: these | x", "'choices: these' needs a list, got 'a'"),
         ("n = 'a'  # choices: as m | x", "no earlier parameter 'm' has choices"),
         ("m = 'a'  # x\nn = 'a'  # choices: as m | y", "no earlier parameter 'm' has choices"),
         ("n = 3  # range: 1..2 | x", "n must lie in 1..2, got 3"),
-        ("n = 3  # range: .. | x", "range must be written low..high"),
-        ("n = 3  # range: a..b | x", "range must be written low..high"),
-        ("n = 3  # range: 5 | x", "range must be written low..high"),
-        ("n = 3  # paper: 3", "must say what it means"),
-        ("n = 3  # size: 3 | x", "is not one of paper"),
-        ("n = 3  # paper: | x", "is not one of paper"),
-        ("n = 3  # paper: 3 | paper: 4 | x", "is not one of paper"),
+        ("n = 3  # range: .. | x", FORM),
+        ("n = 3  # range: a..b | x", FORM),
+        ("n = 3  # range: 5 | x", FORM),
+        ("n = 3  # paper: 3", FORM),
+        ("n = 3  # size: 3 | x", FORM),
+        ("n = 3  # paper: | x", FORM),
+        ("n = 3  # paper: 3 | paper: 4 | x", FORM),
         ("n = 'c'  # choices: a, b | x", "n must be one of a, b; got 'c'"),
         ("n = 3  # x\nn = 4  # y", "n is declared twice"),
     ],

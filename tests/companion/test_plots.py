@@ -158,11 +158,12 @@ def test_palette_makes_pictures_smaller_without_changing_their_size(sample):
 # --- the slider ------------------------------------------------------------------------------
 
 
-def a_slider(**changes):
-    options = {"name": "s", "label": "Iteration", "start": 1} | changes
+def a_slider():
     alts = ["dots, first", 'dots & "second"', "dots, third"]
     pictures = [_dot(color) for color in ("red", "green", "blue")]
-    return slider(pictures, ["one", "two </script>", "three"], alts, **options)
+    return slider(
+        pictures, ["one", "two </script>", "three"], alts, name="s", label="Iteration", start=1
+    )
 
 
 def _dot(color):
@@ -188,18 +189,9 @@ def test_slider_is_labelled_and_described():
     assert text.count("</script>") == 1  # the one in a text is written so that it ends nothing
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [({"start": 3}, "start must lie in 0..2, got 3"), ({"start": -1}, "start must lie")],
-)
-def test_slider_refuses_a_start_outside(changes, message):
-    with pytest.raises(ValueError, match=message):
-        a_slider(**changes)
-
-
 def test_slider_refuses_missing_texts():
-    with pytest.raises(ValueError, match="same positive length, got 1, 0 and 1"):
-        slider([b"a"], [], ["x"], name="s", label="l")
+    with pytest.raises(ValueError, match="shorter"):
+        slider([b"a"], [], ["x"], name="s", label="l", start=0)
 
 
 @pytest.mark.browser

@@ -174,8 +174,8 @@ def test_every_case_of_the_paper_loads_with_two_classes():
     ("arguments", "said"),
     [
         (("Ionosphere", 1, 2), "name must be 'USPS' or 'MNIST', got 'Ionosphere'"),
-        (("USPS", 1, 12), "b must be a digit from 0 to 9, got 12"),
-        (("USPS", 4, 4), "two different digits, got 4 twice"),
+        (("USPS", 1, 12), "a and b must be two different digits from 0 to 9, got 1 and 12"),
+        (("USPS", 4, 4), "two different digits from 0 to 9, got 4 and 4"),
     ],
 )
 @pytest.mark.hardening("mistake")
@@ -343,7 +343,7 @@ def test_other_priors_can_be_given_and_wrong_ones_are_refused():
         FourClusters(test_priors=(1.0, 0.0))
     with pytest.raises(ValueError, match="train_mixing must be non-negative"):
         FourClusters(train_mixing=((0.9, 0.2), (0.5, 0.5)))
-    with pytest.raises(ValueError, match="domain must be 'train' or 'test', got 'tset'"):
+    with pytest.raises(ValueError, match="domain must be one of 'train', 'test', got 'tset'"):
         shifted.sample(3, "tset")
     with pytest.raises(ValueError, match=r"X must have shape \(n, 2\)"):
         shifted.density(np.zeros((3, 4)))
@@ -351,7 +351,7 @@ def test_other_priors_can_be_given_and_wrong_ones_are_refused():
         shifted.class_ratio(np.zeros((2, 2)), [0, 1])
     with pytest.raises(ValueError, match="same length, got 2 and 3"):
         shifted.class_ratio(np.zeros((2, 2)), [1, 1, 2])
-    with pytest.raises(ValueError, match="n must be a non-negative integer, got -1"):
+    with pytest.raises(ValueError, match="n must be a whole number of at least 0, got -1"):
         shifted.sample(-1)
 
 

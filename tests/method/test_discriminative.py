@@ -697,7 +697,7 @@ def test_sparse_and_misshapen_input_get_one_clear_sentence():
         DDRClassifier().fit(X, y, X_target * np.nan)
     with pytest.raises(ValueError, match="X_target has 1 features, but DDRClassifier is expecti"):
         DDRClassifier().fit(X, y, X_target[:, :1])
-    with pytest.raises(ValueError, match="X_target must hold the rows to adapt to, got None"):
+    with pytest.raises(ValueError, match="X_target must hold the rows of a sample, got None"):
         ddr_weights(X, y, None)
     with pytest.raises(ValueError, match="Found array with 0 sample"):
         DDRClassifier().fit(X, y, X_target[:0])

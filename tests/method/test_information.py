@@ -82,8 +82,11 @@ def test_one_vector_is_one_row():
         ),
         (lambda: mutual_information([[0.4, 0.5]]), "posteriors must sum to 1"),
         (lambda: mutual_information([[0.5, 0.5]], prior=[0.5, 0.4]), "prior must sum to 1"),
-        (lambda: effective_sample_size([0.0, 0.0]), "weights must have a positive entry, got none"),
-        (lambda: effective_sample_size([]), "weights must have a positive entry, got none"),
+        (
+            lambda: effective_sample_size([0.0, 0.0]),
+            "weights must have a positive entry, got only zeros",
+        ),
+        (lambda: effective_sample_size([]), "weights must have a positive entry, got only zeros"),
         (lambda: effective_sample_size([1.0, -1.0]), "must be finite and non-negative, got -1"),
         (lambda: effective_sample_size([1.0, np.nan]), "must be finite and non-negative, got nan"),
         (lambda: effective_sample_size([np.inf, 1.0]), "must be finite and non-negative, got inf"),

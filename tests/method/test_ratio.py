@@ -364,8 +364,8 @@ def test_bad_samples_get_one_clear_sentence(ratio):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        (np.ones(29), r"test_weight must have one entry for each of the 30 rows of X_test, got sh"),
-        (np.ones((30, 1)), r"got shape \(30, 1\)"),
+        (np.ones(29), r"test_weight must have one value per row, shape \(30,\), got \(29,\)"),
+        (np.ones((30, 1)), r"one value per row, shape \(30,\), got \(30, 1\)"),
         (np.r_[-0.5, np.ones(29)], "test_weight must be finite and non-negative, got -0.5"),
         (np.r_[np.inf, np.ones(29)], "test_weight must be finite and non-negative, got inf"),
         (np.r_[np.nan, np.ones(29)], "test_weight must be finite and non-negative, got nan"),

@@ -87,12 +87,12 @@ def test_selection_probability_refuses_what_it_cannot_use(table):
 def test_rows_are_kept_as_often_as_their_probability_says(table):
     X, y = table
     omega_seed = np.random.SeedSequence(3)
-    pool = shifts._Pool(X, y, np.arange(len(y)), 4.0, 1)
-    probability = selection_probability(X, [0.4, 0.02, -0.9])
+    omega = [0.4, 0.02, -0.9]
+    probability = selection_probability(X, omega)
     draws = 2000
     kept = np.zeros(len(y))
     for seed in omega_seed.spawn(draws):
-        kept[pool.with_probability(probability, seed)] += 1
+        kept[shifts._biased_draw(X, y, np.arange(len(y)), 4.0, 1, seed, omega)[2]] += 1
     spread = np.sqrt(draws * probability * (1 - probability))
     certain = draws * probability * (1 - probability) < 5
     scores = (kept - draws * probability)[~certain] / spread[~certain]
@@ -292,11 +292,11 @@ def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
         ({"choose": "best"}, "choose must be one of 'max_gap', 'none', got 'best'"),
         ({"choose": "max_gap"}, "gap must be a callable when choose='max_gap', got None"),
         ({"choose": "max_gap", "gap": lambda *a: np.nan}, "gap must return a finite number"),
-        ({"n_omegas": 0}, "n_omegas must be a positive integer, got 0"),
+        ({"n_omegas": 0}, "n_omegas must be a whole number of at least 1, got 0"),
         ({"test_fraction": 1.0}, "test_fraction must be between 0 and 1, got 1.0"),
         ({"test_fraction": 1e-6}, "test_fraction must leave rows on both sides"),
-        ({"min_per_class": 0}, "min_per_class must be at least 1, got 0"),
-        ({"min_per_class": np.nan}, "min_per_class must be at least 1, got nan"),
+        ({"min_per_class": 0}, "min_per_class must be a whole number of at least 1, got 0"),
+        ({"min_per_class": np.nan}, "min_per_class must be a whole number of at least 1, got nan"),
         ({"strength": np.nan}, "strength must be a finite number, got nan"),
         ({"strength": "4"}, "strength must be a finite number, got '4'"),
         ({"choose": "max_gap"}, r"ddr\.shifts\.accuracy_gap\(classifier\) makes one"),

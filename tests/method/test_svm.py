@@ -385,7 +385,9 @@ def test_bad_parameters_are_refused_in_one_sentence(model, message):
 def test_bad_weights_are_refused_by_both():
     X, y, _ = two_classes(20)
     for model in (LinearSVMWithPosteriors(), LinearSVMWithPosteriorsCV()):
-        with pytest.raises(ValueError, match="sample_weight must not be negative, got -1"):
+        with pytest.raises(
+            ValueError, match="sample_weight must be finite and non-negative, got -1"
+        ):
             model.fit(X, y, -np.ones(20))
         with pytest.raises(ValueError, match="X must hold numbers of magnitude at most"):
             model.fit(1e200 * X, y)

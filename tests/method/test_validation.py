@@ -340,9 +340,9 @@ def test_methods_follow_the_estimator(data):
             [[1.0], [1.0], [1.0]],
             "sample_weight must have one value per row, shape (3,), got (3, 1)",
         ),
-        ([1.0, -2.0, 1.0], "sample_weight must not be negative, got -2.0"),
-        ([1.0, np.nan, 1.0], "sample_weight must be finite, got NaN or infinity"),
-        ([0.0, 0.0, 0.0], "sample_weight must have a positive sum, got only zeros"),
+        ([1.0, -2.0, 1.0], "sample_weight must be finite and non-negative, got -2"),
+        ([1.0, np.nan, 1.0], "sample_weight must be finite and non-negative, got nan"),
+        ([0.0, 0.0, 0.0], "sample_weight must have a positive entry, got only zeros"),
     ],
 )
 @pytest.mark.hardening("mistake")
@@ -381,7 +381,7 @@ def test_bad_options_are_refused_in_one_sentence(options, message):
     ("options", "fit", "message"),
     [
         ({"param_grid": []}, {}, "param_grid must hold a candidate, got []"),
-        ({}, {"X": None}, "X must hold the rows to learn from, got None"),
+        ({}, {"X": None}, "X must hold the rows of a sample, got None"),
         (
             {"estimator": RidgeClassifier(), "loss": "log"},
             {},

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from companion.evidence import protocol_search
+from companion.evidence.claim_computations import posterior_change  # noqa: F401 - for a notebook
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, accuracies, mean_interval, paired
 from companion.evidence.printed import printed_gains, printed_means
 from companion.evidence.tables import points
@@ -43,9 +44,8 @@ def part_gains(results, experiment):
 
 def choice_gains(chosen, random):
     """Gains of DDR-uLSIF with the chosen and with a random direction, over the common runs."""
-    runs = {"largest gap": chosen, "random direction": random}
     common = chosen[["case", "seed"]].merge(random[["case", "seed"]]).drop_duplicates()
-    runs = {name: rows.merge(common) for name, rows in runs.items()}
+    runs = {"largest gap": chosen.merge(common), "random direction": random.merge(common)}
     return {
         f"over {rival}": {
             name: mean_gain(rows, "biased", rows["protocol"].iloc[0], rival)
@@ -55,12 +55,12 @@ def choice_gains(chosen, random):
     }
 
 
-def learner_gains(results, learners=LEARNERS):
+def learner_gains(results):
     """Gain of DDR-uLSIF over no weights with each learner of biased sampling, worst learner first.
 
     The names tell the mean accuracy without weights.
     """
-    names = {f"universe:{name}": universe_name(name) for name in learners}
+    names = {f"universe:{name}": universe_name(name) for name in LEARNERS}
     found = {}
     for protocol, name in (names | {"tuned": "the tuned protocol"}).items():
         bare = means_of(results, "biased", protocol)[NO_WEIGHTS].mean()
@@ -83,14 +83,6 @@ def exact_risks(mixture, across=0.2, up=0.005):
         for name, weight in zip(risks, (1, plain, mixture.joint_ratio(grid, c)), strict=True):
             risks[name] += float(np.sum(weight * lost))
     return risks
-
-
-def posterior_change(mixture, step=0.1):
-    """Largest change of a point's class probability from training to test, within the data."""
-    across = np.arange(-1, 7, step)
-    grid = np.stack(np.meshgrid(across, across), axis=-1).reshape(-1, 2)
-    change = mixture.posterior(grid, "test") - mixture.posterior(grid, "train")
-    return float(np.abs(change).max())
 
 
 def with_true_weights(n, seed=0):
@@ -150,9 +142,9 @@ def why_weight_by_class():
     ]
 
 
-def where_the_gain_comes_from(results=None):
+def where_the_gain_comes_from():
     """Answer the question of the notebook on the synthetic data."""
-    results = published_results() if results is None else results
+    results = published_results()
     over = {p: mean_gain(results, "synthetic", p, RIVAL)[0] for p in ("matched", "tuned")}
     plain = {p: means_of(results, "synthetic", p)[RIVAL].mean() for p in over}
     printed, true = printed_gains("synthetic", METHOD, RIVAL).mean(), with_true_weights(100_000)
@@ -169,9 +161,9 @@ def where_the_gain_comes_from(results=None):
     ]
 
 
-def what_ddr_corrects(results=None):
+def what_ddr_corrects():
     """Answer the question of the notebook on biased sampling."""
-    results = published_results() if results is None else results
+    results = published_results()
     (by_class, prior, both), there = (
         [part_gains(results, e)[part][0] for part in PARTS] for e in ("biased", "synthetic")
     )
@@ -191,9 +183,9 @@ def what_ddr_corrects(results=None):
     ]
 
 
-def what_preprocessing_decides(results=None):
+def what_preprocessing_decides():
     """Answer the question of the notebook on the digits."""
-    results = published_results() if results is None else results
+    results = published_results()
     steps, matched = means_by_step(), means_of(results, "cross", "matched")
     moved = (steps[_BOTH] - steps[_NEITHER]).abs().mean()
     by_ddr = (matched[METHOD] - matched[NO_WEIGHTS]).abs().mean()
@@ -224,17 +216,17 @@ STEPS = {
 }
 
 
-def means_by_step(grid="0.1, 1", stage="second"):
+def means_by_step():
     """Unweighted accuracies of the search, one row a task, one column a way of preprocessing."""
     search = protocol_search.read_search("cross")
     responses = protocol_search.published("cross", "responses")
-    found = protocol_search.outcomes(search, responses, stage)
-    found = found[found["grid"] == grid].pivot(index="case", columns="variant", values="mean")
+    found = protocol_search.outcomes(search, responses, "second")
+    found = found[found["grid"] == "0.1, 1"].pivot(index="case", columns="variant", values="mean")
     found = 100 * found.reindex(index=search["choice"], columns=list(STEPS.values()))
     return found.set_axis(list(STEPS), axis=1)
 
 
-def print_miss(means, method=NO_WEIGHTS):
-    """Mean absolute deviation of the digits' means from the printed ones, in points."""
-    printed = 100 * printed_means("cross")[method]
+def print_miss(means):
+    """Mean absolute deviation of the digits' unweighted means from the printed ones, in points."""
+    printed = 100 * printed_means("cross")[NO_WEIGHTS]
     return float((means - printed.loc[means.index]).abs().mean())

@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from companion.evidence.gains import (
+    ALPHA,
     METHOD,
     accuracies,
     mean_interval,
@@ -21,12 +22,14 @@ from companion.evidence.gains import (
     paired,
     welch_interval,
 )
-from companion.evidence.printed import cases, values
+from companion.evidence.printed import cases, printed_means
 from companion.evidence.replication import simulated
 from companion.evidence.tables import points, with_interval
 from companion.evidence.universes import universe_change
 
 HOLDS, IN_PART, FAILS, UNDECIDED = "holds", "holds in part", "does not hold", "undecided"
+#: The verdicts, best first.
+VERDICTS = (HOLDS, IN_PART, UNDECIDED, FAILS, "not tested")
 CHECKS = {}
 
 
@@ -35,23 +38,23 @@ class NotTested(Exception):  # noqa: N818 - a reason, not an error
 
 
 class Finding(NamedTuple):
-    """A verdict, what it rests on in short, and the sentence that supports it."""
+    """A verdict, what it rests on in short, and the sentence that supports it.
+
+    `replication` says what exact replications would find; what is not tested has a `reason`.
+    """
 
     verdict: str
     found: str
-    claimed: str
-    expected: str
-    evidence: str
+    claimed: str = "–"
+    evidence: str = ""
+    reason: str = ""
+    replication: str = "–"
 
 
 def check(function):
     """Register a check, so that the claims file can name it."""
     CHECKS[function.__name__] = function
     return function
-
-
-def _as_tuple(one_or_many):
-    return (one_or_many,) if isinstance(one_or_many, str) else tuple(one_or_many)
 
 
 # ---------------------------------------------------------------------------- counts of cases
@@ -61,57 +64,31 @@ class CountedCase(NamedTuple):
     """What is counted: gains of a method over all rivals, beyond a threshold."""
 
     experiments: tuple
-    scenario: str
-    method: str
     rivals: tuple
-    threshold: float
-    relative: bool
-    significant: bool
+    method: str
+    scenario: str = ""
+    threshold: float = 0.0
+    relative: bool = False
+    significant: bool = False
 
 
 @check
-def count_cases(
-    results,
-    protocol,
-    *,
-    experiment,
-    method,
-    rivals,
-    claimed,
-    threshold=0.0,
-    relative=False,
-    significant=False,
-    somewhere=False,
-    scenario="",
-):
+def count_cases(results, protocol, *, experiments, rivals, claimed, somewhere=False, **counted):
     """Count the cases in which a method gains more than a threshold over every rival."""
-    asked = CountedCase(
-        _as_tuple(experiment), scenario, method, _as_tuple(rivals), threshold, relative, significant
-    )
-    good, against, total = _counts(asked, _observed(results, protocol, asked))
-    good, against = int(good), int(against)
+    asked = CountedCase(tuple(experiments), tuple(rivals), **counted)
+    runs = _observed(results, protocol, asked)
+    good, against, total = _counts(asked, runs)
     expected = expected_counts(asked)
     # A claim that something happens in so many cases is not refuted by the others.
-    all_count = threshold == 0 and not somewhere
-    verdict = count_verdict(good, against, total, claimed, expected, significant, all_count)
+    all_count = asked.threshold == 0 and not somewhere
     return Finding(
-        verdict,
+        count_verdict(good, against, total, claimed, expected, asked.significant, all_count),
         f"{good} of {total}",
         f"{claimed} of {total}",
-        f"{expected['mean']:.1f} ({expected['low']:.0f} to {expected['high']:.0f})",
-        f"{method} {_condition(asked)} in {good} of {total} cases; significantly the other way in "
-        f"{against}; mean gain {points(_mean_gain(results, protocol, asked))} points",
+        f"{asked.method} {_condition(asked)} in {good} of {total} cases; significantly the other "
+        f"way in {against}; mean gain {points(_gains(asked, runs, False)[0].mean())} points",
+        replication=f"{expected['mean']:.1f} ({expected['low']:.0f} to {expected['high']:.0f})",
     )
-
-
-def _mean_gain(results, protocol, asked):
-    gains = [
-        paired(results, experiment, protocol, asked.method, rival)
-        for experiment in asked.experiments
-        for rival in asked.rivals
-    ]
-    gains = pd.concat(gains)
-    return gains.loc[gains["case"].str.startswith(asked.scenario), "gain"].mean()
 
 
 def _condition(asked):
@@ -129,52 +106,54 @@ def _observed(results, protocol, asked):
     for experiment in asked.experiments:
         wide = accuracies(results, experiment, protocol)
         wide = wide.reindex(columns=[asked.method, *asked.rivals]).dropna()
-        sizes = wide.groupby(level="case").size()
-        names = cases(experiment, asked.scenario)
-        have = [case for case in names if sizes.get(case, 0) >= 2]
-        if len(have) < len(names):
-            raise NotTested(
-                f"{len(have)} of {len(names)} {experiment} cases have runs of {asked.method} and "
-                f"{' and '.join(asked.rivals)} under {protocol}"
-            )
-        for case in names:
-            for name in wide:
-                found[experiment, case, name] = wide.loc[case][name].to_numpy()
+        names, methods = cases(experiment, asked.scenario), " and ".join(wide)
+        runs = {c: rows for c, rows in wide.groupby(level="case") if c in names and len(rows) > 1}
+        _need(len(runs), len(names), experiment, f"{methods} under {protocol}")
+        found |= {(experiment, c, m): rows[m].to_numpy() for c, rows in runs.items() for m in rows}
     return found
 
 
+def _need(found, needed, experiment, what):
+    if found < needed:
+        raise NotTested(f"{found} of {needed} {experiment} cases have runs of {what}")
+
+
 def _counts(asked, runs):
-    """Count good and contradicting cases; a leading axis of replications is kept."""
-    good = against = total = 0
-    for experiment in asked.experiments:
-        for case in cases(experiment, asked.scenario):
-            first = runs[experiment, case, asked.method]
-            gains = [_gain(first, runs[experiment, case, r], asked.relative) for r in asked.rivals]
-            good = good + np.all([_reached(gain, asked) for gain in gains], axis=0)
-            against = against + np.any([gain[2] < asked.threshold for gain in gains], axis=0)
-            total += 1
-    return good, against, total
+    """Count good and contradicting cases; an axis of replications is kept."""
+    mean, low, high = _gains(asked, runs, asked.relative)
+    if asked.significant:
+        reached = low > asked.threshold
+    else:
+        reached = mean >= asked.threshold if asked.threshold else mean > 0
+    against = high < asked.threshold
+    return reached.all(axis=1).sum(axis=0), against.any(axis=1).sum(axis=0), len(mean)
+
+
+def _gains(asked, runs, relative):
+    """Means and ends of intervals: an axis of cases, one of rivals, perhaps one of replications."""
+    pairs = [
+        [(runs[e, case, asked.method], runs[e, case, rival]) for rival in asked.rivals]
+        for e in asked.experiments
+        for case in cases(e, asked.scenario)
+    ]
+    found = np.array([[_gain(*pair, relative) for pair in of_case] for of_case in pairs])
+    return np.moveaxis(found, 2, 0)
 
 
 def _gain(first, second, relative):
     scale = 100 / second.mean(axis=-1, keepdims=True) if relative else 100
-    mean, low, high = mean_interval(scale * (first - second))
     # Printed digits are exact decimals: rounding keeps binary noise away from the threshold.
-    return np.round(mean, 9), np.round(low, 9), np.round(high, 9)
+    return np.round(mean_interval(scale * (first - second)), 9)
 
 
-def _reached(gain, asked):
-    mean, low, _ = gain
-    if asked.significant:
-        return low > asked.threshold
-    return mean >= asked.threshold if asked.threshold else mean > 0
+def _replicated(experiments):
+    return {(e, *key): runs for e in experiments for key, runs in simulated(e, 1).items()}
 
 
 @lru_cache(maxsize=64)
 def expected_counts(asked):
     """Simulate what exact replications count: mean and the range of the middle 90 %."""
-    runs = {(e, *key): x for e in asked.experiments for key, x in simulated(e, 1).items()}
-    good, against, _ = _counts(asked, runs)
+    good, against, _ = _counts(asked, _replicated(asked.experiments))
     low, high = np.quantile(good, [0.05, 0.95])
     return {
         "mean": float(good.mean()),
@@ -205,31 +184,26 @@ def count_verdict(good, against, total, claimed, expected, significant=False, co
 # ------------------------------------------------------------------------------- means over cases
 
 
-def interval_verdict(low, high, wins, losses):
+def interval_verdict(low, high, wins=0, losses=0):
     """Judge a mean by its interval over the cases, with significant wins and losses beside it."""
     if low > 0:
         return IN_PART if losses else HOLDS
     if high < 0:
         return FAILS
-    decided = wins + losses > 0 and stats.binomtest(wins, wins + losses).pvalue < 0.05
-    if decided:
+    if wins + losses and stats.binomtest(wins, wins + losses).pvalue < ALPHA:
         return IN_PART if wins > losses else FAILS
     return UNDECIDED
 
 
 @check
-def mean_gain(results, protocol, *, experiment, method, rival, min_cases=None):
+def mean_gain(results, protocol, *, experiments, method, rival, min_cases=None):
     """Ask whether a method gains on average over the cases, losses counted like wins."""
     tables = []
-    for name in _as_tuple(experiment):
+    for name in experiments:
         table = paired(results, name, protocol, method, rival)
         table = table[table["n"] >= 2]
         needed = len(cases(name)) if min_cases is None else min_cases
-        if len(table) < needed:
-            raise NotTested(
-                f"{len(table)} of {needed} {name} cases have runs of {method} and {rival} under "
-                f"{protocol}"
-            )
+        _need(len(table), needed, name, f"{method} and {rival} under {protocol}")
         tables.append(table)
     gains = pd.concat(tables, ignore_index=True)
     found = over_cases(gains)
@@ -239,48 +213,38 @@ def mean_gain(results, protocol, *, experiment, method, rival, min_cases=None):
         interval_verdict(found["low"], found["high"], found["better"], found["worse"]),
         interval,
         points(printed),
-        points(printed),
         f"{method} minus {rival}, mean of {found['cases']} cases: {interval} points; significantly "
         f"better in {found['better']}, worse in {found['worse']}",
+        replication=points(printed),
     )
 
 
 @check
-def spread_ratio(results, protocol, *, experiment, rival, method=METHOD):
+def spread_ratio(results, protocol, *, experiments, rival, method=METHOD):
     """Compare how much two methods vary from run to run, by the ratio of their sds."""
-    names = _as_tuple(experiment)
-    asked = CountedCase(names, "", method, (rival,), 0.0, False, False)
+    asked = CountedCase(tuple(experiments), (rival,), method)
     ours = _log_ratios(_observed(results, protocol, asked), asked)
-    again = {(e, *key): x for e in names for key, x in simulated(e, 1).items()}
     mean, low, high = np.exp(mean_interval(ours))
-    expected = np.exp(_log_ratios(again, asked).mean(axis=-1))
-    printed = np.exp(np.mean(list(_printed_log_ratios(asked))))
-    verdict = HOLDS if high < 1 else FAILS if low > 1 else UNDECIDED
+    expected = np.exp(_log_ratios(_replicated(asked.experiments), asked).mean(axis=-1)).mean()
+    sds = pd.concat([printed_means(e, "sd") for e in asked.experiments])
+    printed = np.exp(np.log(sds[method] / sds[rival]).mean())
     return Finding(
-        verdict,
+        interval_verdict(1 - high, 1 - low),
         f"{mean:.2f} ({low:.2f} to {high:.2f})",
         f"{printed:.2f}",
-        f"{expected.mean():.2f}",
         f"the sd of {method} over that of {rival}, geometric mean of {len(ours)} cases: "
         f"{mean:.2f}, 95 % interval {low:.2f} to {high:.2f}; smaller in {(ours < 0).sum()}",
+        replication=f"{expected:.2f}",
     )
 
 
 def _log_ratios(runs, asked):
-    ratios = [
-        np.log(runs[e, case, asked.method].std(axis=-1, ddof=1))
-        - np.log(runs[e, case, asked.rivals[0]].std(axis=-1, ddof=1))
+    sds = [
+        [runs[e, case, name].std(axis=-1, ddof=1) for name in (asked.method, *asked.rivals)]
         for e in asked.experiments
         for case in cases(e)
-        if runs[e, case, asked.rivals[0]].std() > 0 and runs[e, case, asked.method].std() > 0
     ]
-    return np.stack(ratios, axis=-1)
-
-
-def _printed_log_ratios(asked):
-    for e in asked.experiments:
-        sd = values(e).pivot(index="case", columns="method", values="sd")
-        yield from np.log(sd[asked.method] / sd[asked.rivals[0]])
+    return np.stack([np.log(a) - np.log(b) for a, b in sds if np.all(a) and np.all(b)], axis=-1)
 
 
 # ---------------------------------------------------------------------------------- universes
@@ -289,20 +253,16 @@ def _printed_log_ratios(asked):
 def _cost(results, experiment, universe, method):
     """Cost of one changed choice in points, by case, with significant wins and losses."""
     change = universe_change(results, experiment, universe, method)
-    if len(change) < len(cases(experiment)):
-        raise NotTested(
-            f"{len(change)} of {len(cases(experiment))} {experiment} cases have runs of the "
-            f"universe {universe}"
-        )
+    _need(len(change), len(cases(experiment)), experiment, f"the universe {universe}")
     # What the other choice loses is what this one is worth.
     return -change["gain"].to_numpy(), change["worse_paired"].sum(), change["better_paired"].sum()
 
 
 @check
-def choice_matters(results, protocol, *, experiment, universe, method=METHOD):
+def choice_matters(results, protocol, *, experiments, universe, method=METHOD):
     """Ask, table by table, whether the other choice costs accuracy."""
     verdicts, found, sentences = [], [], []
-    for name in _as_tuple(experiment):
+    for name in experiments:
         cost, wins, losses = _cost(results, name, universe, method)
         mean, low, high = mean_interval(cost)
         verdicts.append(interval_verdict(low, high, wins, losses))
@@ -311,16 +271,14 @@ def choice_matters(results, protocol, *, experiment, universe, method=METHOD):
             f"{name}: worth {found[-1]} points over {len(cost)} cases, significantly better with "
             f"it in {wins}, without it in {losses}"
         )
-    return Finding(_together(verdicts), "; ".join(found), "above 0", "–", "; ".join(sentences))
+    return Finding(_together(verdicts), "; ".join(found), "above 0", "; ".join(sentences))
 
 
 def _together(verdicts):
     """One verdict for several tables: it holds, or is undecided, only where it does in all."""
     if len(set(verdicts)) == 1:
         return verdicts[0]
-    if {HOLDS, IN_PART} & set(verdicts):
-        return IN_PART
-    return UNDECIDED
+    return IN_PART if {HOLDS, IN_PART} & set(verdicts) else UNDECIDED
 
 
 @check
@@ -329,12 +287,9 @@ def costs_more_there(results, protocol, *, here, there, universe, method=METHOD)
     one, other = (_cost(results, name, universe, method)[0] for name in (there, here))
     moments = [x for cost in (one, other) for x in (cost.mean(), cost.std(ddof=1), len(cost))]
     low, high = welch_interval(*moments)
-    verdict = HOLDS if low > 0 else FAILS if high < 0 else UNDECIDED
-    return Finding(
-        verdict,
-        with_interval(moments[0] - moments[3], low, high),
-        "above 0",
-        "–",
+    found = with_interval(moments[0] - moments[3], low, high)
+    evidence = (
         f"it costs {points(moments[0])} points on {there} and {points(moments[3])} on {here}; "
-        f"difference {with_interval(moments[0] - moments[3], low, high)}",
+        f"difference {found}"
     )
+    return Finding(interval_verdict(low, high), found, "above 0", evidence)

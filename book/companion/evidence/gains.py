@@ -7,21 +7,15 @@ allow, and Holm's correction says what stays when all cases of a table are teste
 """
 
 import warnings
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from companion.evidence.printed import cases as printed_cases
-from companion.evidence.printed import check_experiment, compared_methods, ledger, printed_gains
-from companion.runs.protocols import protocol_names
+from companion.evidence.printed import cases, compared_methods, ledger, printed_gains
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
 ALPHA = 0.05
-#: How the names of protocols begin of which there are many.
-_MANY = ("universe:", "joint:")
-_NEEDED = {"experiment", "protocol", "case", "method", "seed", "accuracy"}
 _COLUMNS = ["case", "rival", "n", "gain", "low", "high", "printed", "p_paired", "p_welch"]
 
 
@@ -30,61 +24,14 @@ _COLUMNS = ["case", "rival", "n", "gain", "low", "high", "printed", "p_paired", 
 
 def runs_of(results, experiment, protocol):
     """Select the runs of one experiment and protocol that have an accuracy."""
-    if not isinstance(results, pd.DataFrame):
-        raise TypeError(f"results must be a DataFrame, got {type(results).__name__}")
-    missing = sorted(_NEEDED - set(results.columns))
-    if missing:
-        raise ValueError(f"results must have the columns {sorted(_NEEDED)}, missing {missing}")
-    check_experiment(experiment)
-    run = results[results["experiment"] == experiment]
-    _check_protocol(experiment, protocol, run["protocol"])
-    chosen = run[run["protocol"] == protocol]
-    chosen = chosen.assign(case=chosen["case"].astype(str)).dropna(subset=["accuracy"])
-    keys = ["case", "method", "seed"]
-    if chosen.duplicated(keys).any():
-        first = chosen.loc[chosen.duplicated(keys), keys].iloc[0].to_dict()
-        raise ValueError(f"results must hold each run once, got {first} of {experiment!r} twice")
-    _check_accuracies(chosen)
-    return chosen
-
-
-@lru_cache
-def _named(experiment):
-    return frozenset(protocol_names()[experiment])
-
-
-def _check_protocol(experiment, protocol, run):
-    """Refuse a name that no run has, unless it is one that may have no runs yet."""
-    present = sorted(map(str, run.unique()))
-    known = protocol in _named(experiment) or str(protocol).startswith(_MANY)
-    if present and not known and protocol not in present:
-        universes = ", ..." if any(name.startswith(_MANY) for name in present) else ""
-        names = [name for name in present if not name.startswith(_MANY)]
-        raise ValueError(
-            f"protocol must be one that was run ({', '.join(names)}{universes}), got {protocol!r}"
-        )
-
-
-def _check_accuracies(chosen):
-    accuracies = pd.to_numeric(chosen["accuracy"], errors="coerce")
-    wrong = chosen[~accuracies.between(0, 1)]
-    if len(wrong):
-        case, method, seed, accuracy = wrong[["case", "method", "seed", "accuracy"]].iloc[0]
-        raise ValueError(
-            f"results must hold accuracies from 0 to 1, got {accuracy} "
-            f"({case}, {method}, run {seed})"
-        )
+    chosen = results[(results["experiment"] == experiment) & (results["protocol"] == protocol)]
+    return chosen.assign(case=chosen["case"].astype(str)).dropna(subset=["accuracy"])
 
 
 def accuracies(results, experiment, protocol):
     """Accuracies of a protocol: one row a case and seed, one column a method."""
     runs = runs_of(results, experiment, protocol)
     return runs.pivot(index=["case", "seed"], columns="method", values="accuracy").astype(float)
-
-
-def mean_by_case(runs, column, cases):
-    """Means over the runs: one row a case, one column a method."""
-    return runs.pivot_table(index="case", columns="method", values=column).loc[list(cases)]
 
 
 # ------------------------------------------------------------------------ intervals and tests
@@ -117,10 +64,6 @@ def welch_interval(mean_1, sd_1, n_1, mean_2, sd_2, n_2, level=0.95):
 def t_tests(first, second):
     """p-values of the paired and of Welch's t-test, along the last axis."""
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if first.shape != second.shape:
-        raise ValueError(
-            f"first and second must hold the same runs, got {first.size} and {second.size}"
-        )
     if first.shape[-1] < 2:
         return np.full(first.shape[:-1], np.nan)[()], np.full(first.shape[:-1], np.nan)[()]
     with warnings.catch_warnings():
@@ -156,8 +99,8 @@ def paired(results, experiment, protocol="matched", method=METHOD, rival=RIVAL):
 
 def paired_table(wide, experiment, method, rival):
     """Compute :func:`paired` from accuracies by case and seed."""
-    in_print = _printed(experiment, method, rival)
-    order = {case: place for place, case in enumerate(printed_cases(experiment))}
+    in_print = printed_gains(experiment, method, rival)
+    order = {case: place for place, case in enumerate(cases(experiment))}
     pairs = {case: rows.to_numpy().T for case, rows in wide.groupby(level="case", sort=False)}
     names = sorted(pairs, key=lambda case: order.get(case, len(order)))
     rows = {}
@@ -179,16 +122,11 @@ def paired_table(wide, experiment, method, rival):
     return table
 
 
-def _printed(experiment, method, rival):
-    columns = ledger()["tables"][experiment]["columns"]
-    return printed_gains(experiment, method, rival) if {method, rival} <= set(columns) else {}
-
-
 def against_all(results, experiment, protocol="matched", method=METHOD):
     """Gains over each of the compared methods, one below the other."""
     rivals = [m for m in compared_methods(experiment) if m != method]
     tables = [paired(results, experiment, protocol, method, rival) for rival in rivals]
-    return pd.concat([t for t in tables if len(t)] or tables[:1], ignore_index=True)
+    return pd.concat(tables, ignore_index=True)
 
 
 def over_cases(gains):
@@ -203,13 +141,12 @@ def over_cases(gains):
 
 def count_line(gains):
     """Say in one line how often the method is significantly better or worse than each rival."""
-    parts = [
+    return "; ".join(
         f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
         f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
         f"significantly worse in {rows['worse_paired'].sum()} (paired)"
         for rival, rows in gains.groupby("rival", sort=False)
-    ]
-    return "; ".join(parts) if parts else "no case with both methods"
+    )
 
 
 def typefaces(results, experiment, protocol="matched"):

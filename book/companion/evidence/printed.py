@@ -1,69 +1,36 @@
 """What the paper prints, as data: the ledger ``book/paper_values.yml`` and nothing else."""
 
 import re
-from copy import deepcopy
 from functools import lru_cache
-from pathlib import Path
 
 import pandas as pd
 
-from companion.paths import BOOK, EXPERIMENTS, read_yaml
+from companion.paths import BOOK, read_yaml
 
-_CELL = re.compile(r"(?P<mark>\*{0,2})(?P<mean>\d\.\d+) ± (?P<sd>\d\.\d+)(?P=mark)")
+# Such as "**0.9717 ± 0.0060**".
+_CELL = re.compile(r"(\*{0,2})(\d\.\d+) ± (\d\.\d+)\1")
 _TYPEFACE = {"": "plain", "*": "italic", "**": "bold"}
 _IN_WORDS = {"synthetic": "synthetic data", "biased": "biased sampling", "cross": "cross-dataset"}
 
 
-def ledger(path=None):
+@lru_cache(maxsize=1)  # a page asks for the ledger hundreds of times
+def ledger():
     """Read the ledger of printed values as it stands in the file."""
-    path = Path(path or BOOK / "paper_values.yml")
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"path must be a ledger of printed values, got {path}: there is no such file"
-        )
-    # A page asks for the ledger hundreds of times; the time stamp makes an edit visible at once.
-    return deepcopy(_read_ledger(path, path.stat().st_mtime_ns))
+    return read_yaml(BOOK / "paper_values.yml")
 
 
-@lru_cache(maxsize=8)
-def _read_ledger(path, _changed):
-    return read_yaml(path)
-
-
-def parse_cell(text):
-    """Split one printed cell into mean, sd and typeface."""
-    match = _CELL.fullmatch(text)
-    if match is None:
-        raise ValueError(f"text must look like '**0.9717 ± 0.0060**', got {text!r}")
-    return float(match["mean"]), float(match["sd"]), _TYPEFACE[match["mark"]]
-
-
-def values(experiment=None, path=None):
-    """Return the printed values as a tidy table, one row per cell."""
-    content = ledger(path)
-    rows = []
-    for name, table in content["tables"].items():
+def values(experiment=None):
+    """Return the printed values as a tidy table, one row per cell: of one experiment or of all."""
+    tables, rows = ledger()["tables"], []
+    for name in tables if experiment is None else [experiment]:
+        table = tables[name]
         for case, cells in table["rows"].items():
-            if len(cells) != len(table["columns"]):
-                raise ValueError(
-                    f"row {case!r} of {name!r} must have {len(table['columns'])} cells, "
-                    f"got {len(cells)}"
-                )
             for method, cell in zip(table["columns"], cells, strict=True):
-                reference = method == table["reference"]
-                rows.append((name, str(case), method, *parse_cell(cell), reference))
+                mark, mean, sd = _CELL.fullmatch(cell).groups()
+                printed = float(mean), float(sd), _TYPEFACE[mark]
+                rows.append((name, str(case), method, *printed, method == table["reference"]))
     columns = ["experiment", "case", "method", "mean", "sd", "typeface", "reference"]
-    printed = pd.DataFrame(rows, columns=columns).assign(n=content["runs"])
-    if experiment is None:
-        return printed
-    check_experiment(experiment, printed["experiment"].unique())
-    return printed[printed["experiment"] == experiment].reset_index(drop=True)
-
-
-def check_experiment(experiment, allowed=EXPERIMENTS):
-    """Refuse a name that is no experiment's."""
-    if experiment not in allowed:
-        raise ValueError(f"experiment must be one of {', '.join(allowed)}, got {experiment!r}")
+    return pd.DataFrame(rows, columns=columns).assign(n=ledger()["runs"])
 
 
 def cases(experiment, beginning=""):
@@ -78,15 +45,15 @@ def compared_methods(experiment):
     return [method for method in table["columns"] if method != table["reference"]]
 
 
-def printed_means(experiment):
-    """Printed means, one row a case, one column a method."""
-    wide = values(experiment).pivot(index="case", columns="method", values="mean")
+def printed_means(experiment, column="mean"):
+    """Printed means, or their sds: one row a case, one column a method."""
+    wide = values(experiment).pivot(index="case", columns="method", values=column)
     return wide.loc[cases(experiment)]
 
 
 def printed_gains(experiment, method, rival):
-    """Printed differences of two columns in points, by case."""
-    means = printed_means(experiment)
+    """Printed differences of two columns in points, by case; not a number if one is no column."""
+    means = printed_means(experiment).reindex(columns=[method, rival])
     # Printed digits are exact decimals: rounding removes the binary noise before any threshold.
     return (100 * (means[method] - means[rival])).round(6)
 

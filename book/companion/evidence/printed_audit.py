@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from companion.evidence.printed import ledger, values
+from companion.evidence.printed import cases, ledger, printed_means, values
+from companion.paths import EXPERIMENTS
 
 #: The three sentences that count improvements: the stated number of cases and range in percent.
 SENTENCES = (
@@ -22,10 +23,8 @@ SENTENCES = (
 )
 
 
-def _wide(column, experiment=None):
-    printed = values(experiment)
-    wide = printed.pivot(index=["experiment", "case"], columns="method", values=column)
-    return wide.reindex(pd.MultiIndex.from_frame(printed[["experiment", "case"]].drop_duplicates()))
+def _wide(column):
+    return pd.concat({e: printed_means(e, column) for e in EXPERIMENTS}, names=["experiment"])
 
 
 def sole_winners():
@@ -39,50 +38,32 @@ def needed_correlation(mean_1, sd_1, mean_2, sd_2, n=30, alpha=0.05):
     """Smallest correlation between paired runs that makes a printed difference significant."""
     critical = stats.t.ppf(1 - alpha / 2, n - 1)
     allowed_variance = n * (mean_1 - mean_2) ** 2 / critical**2
-    return float((sd_1**2 + sd_2**2 - allowed_variance) / (2 * sd_1 * sd_2))
+    return (sd_1**2 + sd_2**2 - allowed_variance) / (2 * sd_1 * sd_2)
 
 
 def bold_tests(alpha=0.05):
     """Welch's test of every sole bold winner against each rival of its row."""
     printed = values()
-    rows = []
-    for winner in sole_winners().itertuples():
-        rivals = printed[
-            (printed["experiment"] == winner.experiment)
-            & (printed["case"] == winner.case)
-            & ~printed["reference"]
-            & (printed["method"] != winner.method)
-        ]
-        for rival in rivals.itertuples():
-            pair = (winner.mean, winner.sd, winner.n, rival.mean, rival.sd, rival.n)
-            p_value = stats.ttest_ind_from_stats(*pair, equal_var=False).pvalue
-            rows.append(
-                {
-                    "experiment": winner.experiment,
-                    "case": winner.case,
-                    "winner": winner.method,
-                    "rival": rival.method,
-                    "gain": winner.mean - rival.mean,
-                    "p_welch": float(p_value),
-                    "reached": bool(p_value < alpha and winner.mean > rival.mean),
-                    "needed_correlation": needed_correlation(
-                        winner.mean, winner.sd, rival.mean, rival.sd, winner.n, alpha
-                    ),
-                }
-            )
-    return pd.DataFrame(rows)
+    rivals = printed[~printed["reference"]]
+    pairs = sole_winners().merge(rivals, on=["experiment", "case"], suffixes=("", "_rival"))
+    pairs = pairs[pairs["method"] != pairs["method_rival"]].reset_index(drop=True)
+    columns = ["mean", "sd", "n", "mean_rival", "sd_rival", "n_rival"]
+    mean_1, sd_1, n, mean_2, sd_2, n_2 = pairs[columns].to_numpy().T
+    p = stats.ttest_ind_from_stats(mean_1, sd_1, n, mean_2, sd_2, n_2, equal_var=False).pvalue
+    return pairs[["experiment", "case"]].assign(
+        winner=pairs["method"],
+        rival=pairs["method_rival"],
+        gain=mean_1 - mean_2,
+        p_welch=p,
+        reached=(p < alpha) & (mean_1 > mean_2),
+        needed_correlation=needed_correlation(mean_1, sd_1, mean_2, sd_2, n, alpha),
+    )
 
 
 def improvements(experiment, scenario="", rival="uLSIF"):
-    """Printed improvements of DDR-uLSIF over a rival."""
-    means = _wide("mean", experiment).droplevel("experiment")
-    means = means[means.index.str.startswith(scenario)]
-    if rival == "best rival":
-        base = means[["Unweighted", "uLSIF"]].max(axis=1)
-    elif rival in means:
-        base = means[rival]
-    else:
-        raise ValueError(f"rival must be a printed method or 'best rival', got {rival!r}")
+    """Printed improvements of DDR-uLSIF over a rival, or over the best of both."""
+    means = printed_means(experiment).loc[cases(experiment, scenario)]
+    base = means[["Unweighted", "uLSIF"]].max(axis=1) if rival == "best rival" else means[rival]
     # Printed digits are exact decimals: rounding removes the binary noise before any threshold.
     points = (100 * (means["DDR-uLSIF"] - base)).round(6)
     relative = (100 * (means["DDR-uLSIF"] / base - 1)).round(6)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from companion.evidence.printed import check_experiment, values
+from companion.evidence.printed import values
 from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
@@ -30,14 +30,11 @@ _RUN = ["variant", "case", "draw"]
 _RISK = {("zero_one", "prior"): 1, ("zero_one", "first"): 3}
 
 
-def read_search(experiment, path=None):
+def read_search(experiment):
     """The rules of a search, with the cases of the choice and of the validation."""
-    check_experiment(experiment)
-    path = path or BOOK / "search" / f"{experiment}.yml"
-    content = read_yaml(path)
-    content["cases"] = load_protocol(experiment)["cases"]
-    content["choice"], content["validation"] = content["cases"][::2], content["cases"][1::2]
-    return content
+    cases = load_protocol(experiment)["cases"]
+    halves = {"cases": cases, "choice": cases[::2], "validation": cases[1::2]}
+    return read_yaml(BOOK / "search" / f"{experiment}.yml") | halves
 
 
 def _combinations(choices):
@@ -63,9 +60,9 @@ def grids(search, kind="selections"):
     return _combinations(search[kind])
 
 
-def visible(experiment, search, path=None):
+def visible(experiment, search):
     """The printed values that a search may look at."""
-    printed = values(experiment, path).rename(columns={"method": "column"})
+    printed = values(experiment).rename(columns={"method": "column"})
     return printed[printed["column"].isin(search["columns"])].reset_index(drop=True)
 
 

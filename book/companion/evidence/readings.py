@@ -13,7 +13,6 @@ from companion.evidence.gains import (
     NO_WEIGHTS,
     RIVAL,
     accuracies,
-    mean_by_case,
     over_cases,
     paired,
     runs_of,
@@ -50,15 +49,15 @@ def worded_counts(tested, method):
 
 def mildest_case(runs, cases, method=METHOD):
     """The case in which a method's weights are nearest to constant, and what they do there."""
-    sizes = mean_by_case(runs, "ess", cases)[method]
-    case = sizes.idxmax()
-    accuracy = mean_by_case(runs, "accuracy", [case]).loc[case]
-    rows = runs[(runs["case"] == case) & (runs["method"] == method)]
-    prior = (rows["prior_ratio"] - 1).abs().mean()
+    runs = runs.assign(prior_change=(runs["prior_ratio"] - 1).abs())
+    means = runs.groupby(["method", "case"])[["ess", "accuracy", "prior_change"]].mean()
+    case = means.loc[method].loc[list(cases), "ess"].idxmax()
+    ess, accuracy, prior = means.loc[method, case]
+    change = accuracy - means.at[(NO_WEIGHTS, case), "accuracy"]
     text = (
         f"The mildest weights of {method} are those of {case}: the effective sample size is "
-        f"{100 * sizes[case]:.1f} % of the training rows. The change from no weights is "
-        f"{points(100 * (accuracy[method] - accuracy[NO_WEIGHTS]))} points; the prior ratio "
+        f"{100 * ess:.1f} % of the training rows. The change from no weights is "
+        f"{points(100 * change)} points; the prior ratio "
         f"differs from one by {100 * prior:.1f} % on average."
     )
     return case, text
@@ -134,19 +133,17 @@ def half_reading(means, shares, near=0.05):
     )
 
 
-def by_protocol(experiment, results=None):
+def by_protocol(experiment):
     """What DDR adds to uLSIF and to no weights under each protocol, from the published runs."""
-    results = published_results() if results is None else results
-    rows = []
+    results, rows = published_results(), []
     for name in PROTOCOLS:
         protocol, wide = load_protocol(experiment, name), accuracies(results, experiment, name)
-        gains = {r: paired(results, experiment, name, rival=r) for r in (RIVAL, NO_WEIGHTS)}
-        row = {"Settings": name}
-        row["Runs stored"] = f"{len(wide)} of {protocol['runs'] * len(protocol['cases'])}"
+        wanted = protocol["runs"] * len(protocol["cases"])
+        row = {"Settings": name, "Runs stored": f"{len(wide)} of {wanted}"}
         means = wide.groupby(level="case").mean().mean()
-        row |= {m: f"{means[m]:.4f}" if m in means else "not computed yet" for m in _COMPARED}
-        for rival, table in gains.items():
-            found, over = over_cases(table), "no weights" if rival == NO_WEIGHTS else rival
+        row |= {method: f"{means[method]:.4f}" for method in _COMPARED}
+        for rival, over in ((RIVAL, RIVAL), (NO_WEIGHTS, "no weights")):
+            found = over_cases(paired(results, experiment, name, rival=rival))
             row[f"Gain over {over}"] = with_interval(*[found[k] for k in ("mean", "low", "high")])
             row[f"Better, worse than {over}"] = f"{found['better']}, {found['worse']}"
         rows.append(row)

@@ -7,11 +7,12 @@ they are drawn independently, which is cautious where runs share their data.
 """
 
 from functools import lru_cache
+from itertools import combinations, product
 
 import numpy as np
 
 from companion.evidence.gains import ALPHA, t_tests, welch_interval
-from companion.evidence.printed import values
+from companion.evidence.printed import cases, compared_methods, values
 
 DRAWS, SEED = 1000, 2014
 
@@ -46,20 +47,19 @@ def _moments(sample):
 
 
 @lru_cache(maxsize=16)
-def expected_orders(experiment, methods, runs):
+def expected_orders(experiment, runs):
     """Shares kept, open and reversed, of the pairs that a simulated print distinguishes."""
     paper, again = simulated(experiment, 0), simulated(experiment, 1)
     kept = turned = total = 0
-    for case in {case for case, _ in paper}:
-        for i, first in enumerate(methods):
-            for second in methods[i + 1 :]:
-                pair = paper[case, first], paper[case, second]
-                clear = t_tests(*pair)[1] < ALPHA
-                new = again[case, first][:, :runs], again[case, second][:, :runs]
-                decided = (t_tests(*new)[0] < ALPHA) & clear
-                same = _above(*pair) == _above(*new)
-                kept, turned = kept + (decided & same).sum(), turned + (decided & ~same).sum()
-                total += clear.sum()
+    pairs = combinations(compared_methods(experiment), 2)
+    for case, (first, second) in product(cases(experiment), pairs):
+        pair = paper[case, first], paper[case, second]
+        clear = t_tests(*pair)[1] < ALPHA
+        new = again[case, first][:, :runs], again[case, second][:, :runs]
+        decided = (t_tests(*new)[0] < ALPHA) & clear
+        same = _above(*pair) == _above(*new)
+        kept, turned = kept + (decided & same).sum(), turned + (decided & ~same).sum()
+        total += clear.sum()
     return {"kept": kept / total, "open": 1 - (kept + turned) / total, "reversed": turned / total}
 
 

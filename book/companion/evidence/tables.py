@@ -9,9 +9,10 @@ import re
 
 import numpy as np
 import pandas as pd
+from tabulate import tabulate
 
 from companion.evidence.gains import typefaces
-from companion.evidence.printed import ledger
+from companion.evidence.printed import cases, ledger
 from companion.evidence.verdicts import compare
 
 _MARK = {"bold": "**", "italic": "*", "plain": ""}
@@ -88,19 +89,12 @@ def _interval(cell):
 
 def wide(results, experiment, protocol="matched", judged=True):
     """Our table in the paper's layout, each value with its mark unless it is not to be judged."""
-    marks = typefaces(results, experiment, protocol)
-    table = ledger()["tables"][experiment]
-    cells = {
-        (c.case, c.method): mean_sd(c.mean, c.sd, marks.get((c.case, c.method), "plain"))
-        + (f" ({c.value})" if judged else "")
-        for c in compare(results, experiment, protocol).itertuples()
-    }
-    return pd.DataFrame(
-        [
-            {table["case_name"]: case} | {m: cells[str(case), m] for m in table["columns"]}
-            for case in table["rows"]
-        ]
-    )
+    table, cells = ledger()["tables"][experiment], beside(results, experiment, protocol)
+    if judged:
+        cells["Ours"] += " (" + cells["Value"] + ")"
+    ours = cells.pivot(index=table["case_name"], columns="Method", values="Ours")
+    ours = ours.loc[cases(experiment), table["columns"]]
+    return ours.rename_axis(columns=None).reset_index()
 
 
 # -------------------------------------------------------------------------------------- writers
@@ -108,12 +102,9 @@ def wide(results, experiment, protocol="matched", judged=True):
 
 def markdown(table):
     """Print a table of text as a Markdown pipe table."""
-    safe = table.astype(object).map(lambda cell: str(cell).replace("|", "\\|").replace("\n", " "))
-    columns = [str(name).replace("|", "\\|") for name in table.columns]
-    rows = safe.to_numpy().tolist()
-    text = pd.DataFrame(rows, columns=columns).to_markdown(
-        index=False, disable_numparse=True, tablefmt="github"
-    )
+    rows = [table.columns, *table.astype(object).to_numpy()]
+    safe = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    text = tabulate(safe, headers="firstrow", disable_numparse=True, tablefmt="github")
     # Unpadded, so that a longer cell changes its own line of a file and no other.
     return re.sub(r"-{4,}", "---", re.sub(r" {2,}", " ", text)) + "\n"
 

@@ -16,7 +16,9 @@ from companion.evidence.gains import (
     holm,
     mean_interval,
     over_cases,
+    paired,
     paired_table,
+    t_tests,
 )
 from companion.evidence.tables import points
 from companion.paths import EXPERIMENTS
@@ -39,20 +41,18 @@ def universe_gains(results, experiment):
     """Mean gain of DDR-uLSIF in each universe that was run, largest first."""
     rows = {}
     for universe in universes(experiment):
-        wide = accuracies(results, experiment, f"universe:{universe}")
+        protocol = f"universe:{universe}"
+        wide = accuracies(results, experiment, protocol)
         if wide.empty:
             continue
-        gains, plain = (
-            paired_table(wide.reindex(columns=[METHOD, r]).dropna(), experiment, METHOD, r)
-            for r in (RIVAL, NO_WEIGHTS)
-        )
+        gains, plain = (paired(results, experiment, protocol, rival=r) for r in (RIVAL, NO_WEIGHTS))
         means = wide.groupby(level="case").mean().mean()
         found = over_cases(gains)
         rows[universe] = (
             {"question": _entries()[universe]["question"]}
-            | {m: means.get(m, np.nan) for m in (NO_WEIGHTS, RIVAL, METHOD)}
+            | means[[NO_WEIGHTS, RIVAL, METHOD]].to_dict()
             | {"gain": found.pop("mean"), **found, "over_none": over_cases(plain)["mean"]}
-            | {"runs": int(gains["n"].min()) if len(gains) else 0}
+            | {"runs": int(gains["n"].min())}
         )
     columns = ["question", NO_WEIGHTS, RIVAL, METHOD, "gain", "low", "high", "cases", "won"]
     columns += ["lost", "better", "worse", "over_none", "runs"]
@@ -60,42 +60,34 @@ def universe_gains(results, experiment):
     return table.sort_values("gain", ascending=False, kind="stable")
 
 
-def baseline_accuracies(results, experiment):
-    """Accuracies of the unchanged protocol: those of the multiverse, or the published ones."""
-    base = accuracies(results, experiment, f"universe:{BASELINE}")
-    return accuracies(results, experiment, "matched") if base.empty else base
-
-
 def universe_change(results, experiment, universe, method=METHOD):
     """What a changed choice does to one method's accuracy, case by case, on the same runs."""
-    other = accuracies(results, experiment, f"universe:{universe}")
-    base = baseline_accuracies(results, experiment)
-    if method not in other or method not in base:
-        return paired_table(pd.DataFrame(index=base.index[:0]), experiment, "other", "base")
-    both = pd.concat({"other": other[method], "base": base[method]}, axis=1).dropna()
-    return paired_table(both, experiment, "other", "base")
+    both = _beside_baseline(results, experiment, universe, [method])
+    return paired_table(both, experiment, "changed", "base")
+
+
+def _beside_baseline(results, experiment, universe, methods):
+    """Accuracies with one choice changed and unchanged, in the runs that have both."""
+    tables = {
+        kind: accuracies(results, experiment, f"universe:{name}").reindex(columns=methods)
+        for kind, name in (("changed", universe), ("base", BASELINE))
+    }
+    return pd.concat(tables, axis=1).dropna()
 
 
 def gain_changes(results, experiment):
     """How far the gain in each universe is from the baseline's, over the cases."""
-    base = _gain_by_run(accuracies(results, experiment, f"universe:{BASELINE}"))
     rows = {}
     for universe in universes(experiment):
-        other = _gain_by_run(accuracies(results, experiment, f"universe:{universe}"))
-        both = pd.concat({"other": other, "base": base}, axis=1).dropna()
+        both = _beside_baseline(results, experiment, universe, [METHOD, RIVAL])
         if universe != BASELINE and len(both):
-            change = (both["other"] - both["base"]).groupby(level="case").mean()
-            rows[universe] = (*mean_interval(change), len(change), _p_value(change))
+            change = _gain_by_run(both["changed"]) - _gain_by_run(both["base"])
+            change = change.groupby(level="case").mean()
+            p, _ = t_tests(change, np.zeros(len(change)))
+            rows[universe] = (*mean_interval(change), len(change), float(p))
     columns = ["change", "low", "high", "cases", "p"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
     return table.assign(p_holm=holm(table["p"]))
-
-
-def _p_value(values):
-    """p-value of a mean of zero, also where all values are the same."""
-    if np.ptp(values) < 1e-12:
-        return float(abs(np.mean(values)) < 1e-12)
-    return float(stats.ttest_1samp(values, 0).pvalue)
 
 
 def joint_gains(results, experiment):
@@ -147,16 +139,7 @@ def _gain_by_run(wide):
 
 def universe_effect(results, experiment, universe):
     """Gain and accuracy of DDR-uLSIF with one choice changed and unchanged, on the same runs."""
-    tables = {
-        "changed": accuracies(results, experiment, f"universe:{universe}"),
-        "base": baseline_accuracies(results, experiment),
-    }
-    both = pd.concat(
-        {(kind, m): t.reindex(columns=[METHOD, RIVAL])[m] for kind, t in tables.items() for m in
-         (METHOD, RIVAL)}, axis=1,
-    ).dropna()  # fmt: skip
-    if both.empty:
-        return None
+    both = _beside_baseline(results, experiment, universe, [METHOD, RIVAL])
     means = 100 * both.groupby(level="case").mean().mean()
     return {
         "cases": both.index.get_level_values("case").nunique(),
@@ -184,8 +167,6 @@ def universes_reading(found, moved):
         f"{points(found['gain'].max())} ({_named(found['gain'].idxmax())}); in {above} of them "
         "its interval over the cases lies above zero."
     )
-    if BASELINE not in found.index or moved.empty:
-        return text + " The baseline itself is not computed yet."
     sign = np.sign(found["gain"].round(6))
     same = int((sign.drop(BASELINE) == sign[BASELINE]).sum())
     largest = moved["change"].abs().idxmax()
@@ -202,15 +183,3 @@ def universes_reading(found, moved):
             else "No change has an interval that excludes zero."
         )
     )
-
-
-def complete_universes(experiment, results):
-    """The universes of a table that are stored completely."""
-    found, wanted = universe_gains(results, experiment), universes(experiment)
-    done = [
-        name
-        for name in found.index
-        if found.at[name, "runs"] >= wanted[name]["runs"]
-        and found.at[name, "cases"] == len(wanted[name]["cases"])
-    ]
-    return found.loc[done]

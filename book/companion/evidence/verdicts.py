@@ -66,12 +66,12 @@ def spread_mark(sd, n, paper_sd, paper_n):
     return "smaller" if sd < paper_sd else "larger"
 
 
-def compare(results, experiment, protocol="matched", path=None):
+def compare(results, experiment, protocol="matched"):
     """Set our runs beside the printed table: one row a value, with its marks."""
     grouped = runs_of(results, experiment, protocol).groupby(["case", "method"])["accuracy"]
     measured = grouped.agg(mean="mean", sd="std", n="count").to_dict("index")
     rows = []
-    for cell in values(experiment, path).itertuples():
+    for cell in values(experiment).itertuples():
         ours = measured.get((cell.case, cell.method), {"mean": np.nan, "sd": np.nan, "n": 0})
         low = high = np.nan
         if ours["n"] >= 2:
@@ -99,8 +99,7 @@ def _note(n, expected):
 
 def compare_orders(results, experiment, protocol="matched"):
     """Judge each pair of compared methods that the printed numbers themselves tell apart."""
-    methods = compared_methods(experiment)
-    wide = accuracies(results, experiment, protocol).reindex(columns=methods)
+    wide = accuracies(results, experiment, protocol).reindex(columns=compared_methods(experiment))
     rows = []
     for case, first, second, p_printed in distinguished(experiment):
         row = {"case": case, "better": first, "worse": second, "p_printed": p_printed}
@@ -109,8 +108,7 @@ def compare_orders(results, experiment, protocol="matched"):
         gain = float(np.mean(pairs[0] - pairs[1])) if pairs.size else np.nan
         p = t_tests(*pairs)[0]
         rows.append(row | {"gain": gain, "p": float(p), "order": _order_mark(gain, p)})
-    columns = ["case", "better", "worse", "p_printed", "gain", "p", "order"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows)
 
 
 def _order_mark(gain, p):
@@ -145,7 +143,7 @@ def judge(results, experiment, protocol="matched"):
     chances = expected_values(experiment, n)
     keys = zip(run["case"], run["method"], strict=True)
     agrees, near = np.sum([chances[key] for key in keys] or [(0, 0)], axis=0)
-    shares = expected_orders(experiment, tuple(compared_methods(experiment)), n)
+    shares = expected_orders(experiment, n)
     expected = {"agrees": float(agrees), "near": float(near)}
     expected |= {mark: float(share * len(judged)) for mark, share in shares.items()}
     return TableVerdict(table, orders, expected, _word(run, judged, expected))

@@ -5,12 +5,7 @@ from matplotlib.lines import Line2D
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, mean_interval, paired
 from companion.evidence.printed import printed_gains, table_title
-from companion.evidence.universes import (
-    BASELINE,
-    complete_universes,
-    gain_changes,
-    universe_name,
-)
+from companion.evidence.universes import BASELINE, gain_changes, universe_gains, universe_name
 from companion.figures.style import COLORS, new_figure
 from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
 
@@ -106,9 +101,8 @@ def universe_forest(found):
 
 def largest_changes(experiment, results, count=6):
     """Draw the universes that change the gain most, beside the baseline."""
-    found = complete_universes(experiment, results)
-    moved = gain_changes(results, experiment)["change"].abs()
-    names = moved[moved.index.isin(found.index)].nlargest(count).index
+    found = universe_gains(results, experiment)
+    names = gain_changes(results, experiment)["change"].abs().nlargest(count).index
     return universe_forest(found[found.index.isin([BASELINE, *names])])
 
 

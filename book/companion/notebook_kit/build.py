@@ -19,19 +19,19 @@ from companion.paths import ROOT
 
 SITE = "_build/html"
 FRESH = "_build/new"
-_WITHOUT_A_WARNING = ["-n", "-W", "--keep-going", "--quiet"]
+_WITHOUT_A_WARNING = ("-n", "-W", "--keep-going", "--quiet")
 
 
-def build_site(root=ROOT, arguments=_WITHOUT_A_WARNING):
+def build_site(root=ROOT):
     """Build the book under `root` and return its folder; the old one stays if that fails."""
     root = Path(root)
     site, fresh = root / SITE, root / FRESH
     busy = "Another build is under way; this one waits for it."
     with held(root / "_build" / "locks" / "site.lock", busy, wait=True):
         shutil.rmtree(fresh, ignore_errors=True)  # of an interrupted build
-        output = ["--path-output", str(fresh)]
+        arguments = [str(root), "--path-output", str(fresh), *_WITHOUT_A_WARNING]
         with redirect_stdout(io.StringIO()):  # it praises the folder that is moved away below
-            jupyter_book.main([str(root), *output, *arguments], standalone_mode=False)
+            jupyter_book.main(arguments, standalone_mode=False)
         made = fresh / "_build" / "html"
         if not (made / "searchindex.js").exists():
             raise OSError(f"the build left no search index in {made}")

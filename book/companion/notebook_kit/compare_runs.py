@@ -23,8 +23,7 @@ def compare_runs(published, rerun):
         for what in [key for key in first if key in second]:
             both = zip(first[what], second[what], strict=False)
             pairs += [Pair(what, old, new) for old, new in both]
-        alone += sum(len(first.get(k, ())) for k in first.keys() - second.keys())
-        alone += sum(len(second.get(k, ())) for k in second.keys() - first.keys())
+        alone += sum(len((first | second)[what]) for what in first.keys() ^ second.keys())
     return pairs, alone
 
 
@@ -47,19 +46,17 @@ def _numbers(cell):
             for line in output.text.splitlines():
                 words, numbers = take_apart(line)
                 found.setdefault(words.strip(), []).extend(numbers)
-        for soup in BeautifulSoup(output.get("data", {}).get("text/html", ""), "html.parser")(
-            "table"
-        ):
-            _add_table(soup, found)
+        page = BeautifulSoup(output.get("data", {}).get("text/html", ""), "html.parser")
+        for table in page("table"):
+            _add_table(table, found)
     return {words: numbers for words, numbers in found.items() if numbers}
 
 
-def _add_table(soup, found):
-    caption = soup.caption.get_text(" ", strip=True) if soup.caption else "table"
-    caption = caption.split(":")[0]
-    rows = [[cell.get_text(" ", strip=True) for cell in row(["th", "td"])] for row in soup("tr")]
-    heads, *body = rows or [[]]
-    for row in body:
+def _add_table(table, found):
+    caption = table.caption.get_text(" ", strip=True).split(":")[0] if table.caption else "table"
+    rows = [[cell.get_text(" ", strip=True) for cell in row(["th", "td"])] for row in table("tr")]
+    heads = rows[0] if rows else []
+    for row in rows[1:]:
         for head, text in zip(heads[1:], row[1:], strict=False):
             # Two methods of one case are two rows: the words of the second cell tell them apart.
             label = row[0] if take_apart(row[1])[1] else f"{row[0]}, {row[1]}"

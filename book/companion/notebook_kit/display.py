@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML, Image
 
-from companion.evidence.claims import claims, evaluate_claims
+from companion.evidence.claims import evaluate_claims
 from companion.evidence.tables import html
-from companion.runs.results import published_results
 
 # The book's own rule for tables aligns numbers; prose reads better from the left.
 _LEFT = (
@@ -25,7 +24,7 @@ _LEFT = (
     "div.cell_output div.ddr-left table.dataframe th, "
     "div.cell_output div.ddr-left table.dataframe td {text-align: left}</style>\n"
 )
-_SLIDER = """<div id="{name}" style="max-width: {width}px">
+_SLIDER = """<div id="{name}" style="max-width: 760px">
 <label for="{name}-range">{label}</label>
 <input id="{name}-range" type="range" min="0" max="{last}" step="1" value="{start}" \
 aria-valuetext="{value}" style="width: 100%">
@@ -46,6 +45,15 @@ aria-valuetext="{value}" style="width: 100%">
 </script>
 </div>
 """
+_CLAIMS = {
+    "name": "Claim",
+    "protocol": "Runs",
+    "verdict": "Verdict",
+    "found": "Found",
+    "claimed": "Claimed",
+    "replication": "Expected of an exact replication",
+    "evidence": "Evidence",
+}
 _PACKAGES = ("ddr-companion", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
@@ -67,15 +75,8 @@ def picture(figure, dpi=150):
     return Image(data=png(figure, dpi), format="png")
 
 
-def slider(pictures, texts, alts, *, name, label, start=0, width=760):
+def slider(pictures, texts, alts, *, name, label, start):
     """A slider over pictures as HTML: no library, no request, works from a local file."""
-    if not len(pictures) == len(texts) == len(alts) > 0:
-        raise ValueError(
-            "pictures, texts and alts must have the same positive length, "
-            f"got {len(pictures)}, {len(texts)} and {len(alts)}"
-        )
-    if not 0 <= start < len(pictures):
-        raise ValueError(f"start must lie in 0..{len(pictures) - 1}, got {start}")
     images = ["data:image/png;base64," + base64.b64encode(p).decode() for p in pictures]
     frames = [
         {"image": image, "text": text, "alt": alt}
@@ -84,8 +85,7 @@ def slider(pictures, texts, alts, *, name, label, start=0, width=760):
     return _SLIDER.format(
         name=escape(name),
         label=escape(label),
-        width=width,
-        last=len(pictures) - 1,
+        last=len(frames) - 1,
         start=start,
         value=escape(texts[start]),
         image=images[start],
@@ -103,49 +103,27 @@ def answer(lines):
     return HTML(f'<div class="admonition important">\n{title}\n<ul>\n{items}</ul>\n</div>')
 
 
-def table(frame, caption, formats=".4f", align="right", height=None):
+def table(frame, caption, decimals=".4f", align="right"):
     """Show a table of text or numbers that scrolls by keyboard where the page is narrow."""
-    if align not in ("right", "left"):
-        raise ValueError(f"align must be 'right' or 'left', got {align!r}")
-    by_column = formats if isinstance(formats, dict) else dict.fromkeys(frame.columns, formats)
-    text = pd.DataFrame(
-        {name: [_printed(v, by_column.get(name, ".4f")) for v in frame[name]] for name in frame}
-    )
-    scroll = f' style="max-height: {height}em; overflow: auto"' if height else ""
+    text = frame.map(_printed, decimals=decimals)
     named = f'tabindex="0" role="region" aria-label="{escape(caption)}" class="ddr-{align}"'
-    opening = f"<div {named}{scroll}>"
-    return HTML(f"{opening}\n{_LEFT if align == 'left' else ''}{html(text, caption)}</div>")
+    style = _LEFT if align == "left" else ""
+    return HTML(f"<div {named}>\n{style}{html(text, caption)}</div>")
 
 
-def _printed(value, how):
+def _printed(value, decimals):
     if not isinstance(value, float):
         return value
-    if np.isnan(value):
-        return "–"
-    return format(value, how).replace("-", "−") if "f" in how else format(value, how)
+    return "–" if np.isnan(value) else format(value, decimals).replace("-", "−")
 
 
-def claims_table(ids, results=None, protocols=("matched", "tuned", "live")):
+def claims_table(ids, results, protocols):
     """Show the verdict on some of the paper's claims, with its evidence."""
-    results = published_results() if results is None else results
-    unknown = sorted(set(ids) - {entry["id"] for entry in claims()})
-    if unknown:
-        raise ValueError(f"ids must name claims, got {unknown}")
-    found = evaluate_claims(results, live="live" in protocols, ids=ids)
-    found = found[found["protocol"].isin(protocols)]
-    rows = [
-        {
-            "Claim": row.name,
-            "Runs": row.protocol,
-            "Verdict": f"**{row.verdict}**",
-            "Found": row.found,
-            "Claimed": row.claimed,
-            "Expected of an exact replication": row.replication,
-            "Evidence": row.evidence or row.reason,
-        }
-        for row in found.itertuples(index=False)
-    ]
-    return table(pd.DataFrame(rows), "Verdicts with their evidence", align="left")
+    found = evaluate_claims(results, live=False, ids=ids)
+    found["verdict"] = "**" + found["verdict"] + "**"
+    found["evidence"] = found["evidence"].where(found["evidence"] != "", found["reason"])
+    shown = found[found["protocol"].isin(protocols)].rename(columns=_CLAIMS)
+    return table(shown[[*_CLAIMS.values()]], "Verdicts with their evidence", align="left")
 
 
 def run_count(rows):

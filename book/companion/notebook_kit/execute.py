@@ -14,16 +14,9 @@ import nbformat
 from filelock import FileLock
 
 from companion.notebook_kit.files import held, read_record, refuse_unwritable, write_whole
-from companion.notebook_kit.parameters import (
-    check_values,
-    find_notebook,
-    list_notebooks,
-    read_parameters,
-)
+from companion.notebook_kit.parameters import check_values, find_notebook, read_parameters
 from companion.notebook_kit.rerun_page import as_rerun
 from companion.paths import ROOT
-
-__all__ = ["execute", "find_notebook", "list_notebooks", "read_parameters", "rerun"]
 
 RUNS = "book/runs"
 TIMES = "_build/notebook_times.json"
@@ -31,24 +24,22 @@ FAILED = "artifacts/failed"
 LOCKS = "_build/locks"
 
 _RUN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-# Threads for matrices as small as these wait for each other longer than they work.
-_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
-_VOLATILE_CELL_METADATA = ("papermill", "execution", "ExecuteTime")
+_VOLATILE = ("papermill", "execution", "ExecuteTime")
 
 
-def execute(path, root=ROOT, progress=True):
+def execute(path, root=ROOT):
     """Execute a published notebook and replace it only if every cell succeeded."""
     path = Path(path)
     refuse_unwritable(path.parent)
     with _turn(path.stem, root):
         before = path.read_text(encoding="utf-8")
-        executed, seconds = _papermill(path, {}, root, progress)
-        _write(strip_volatile(executed, nbformat.reads(before, as_version=4)), path)
+        executed, seconds = _papermill(path, {}, root)
+        _write(strip_volatile(executed), path)
         _record_time(path.stem, seconds, root)
         return path.read_text(encoding="utf-8") != before
 
 
-def rerun(name, given, run_name, root=ROOT, force=False, progress=True):
+def rerun(name, given, run_name, root=ROOT, force=False):
     """Run a notebook with other parameters; the result becomes a page of the book."""
     path = find_notebook(name, root)
     values = check_values(read_parameters(path), given)
@@ -64,10 +55,8 @@ def rerun(name, given, run_name, root=ROOT, force=False, progress=True):
             raise FileExistsError(f"{shown} exists; choose another name or --force")
         refuse_unwritable(target.parent)
         with _turn(path.stem, root):
-            executed, seconds = _papermill(path, values, root, progress)
-        source = nbformat.read(path, as_version=4)
-        run = as_rerun(strip_volatile(executed, source), path.stem, run_name, values, seconds)
-        _write(run, target)
+            executed, seconds = _papermill(path, values, root)
+        _write(as_rerun(strip_volatile(executed), path.stem, run_name, values, seconds), target)
     return target
 
 
@@ -77,14 +66,15 @@ def _turn(stem, root):
     return held(Path(root) / LOCKS / f"{stem}.turn", waiting, wait=True)
 
 
-def _papermill(path, values, root, progress):
+def _papermill(path, values, root):
     import papermill
 
     unique = f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.ipynb"
     scratch = Path(root) / FAILED / unique
     scratch.parent.mkdir(parents=True, exist_ok=True)
-    for variable in _ONE_THREAD:  # for the kernel, which starts as a process of its own
-        os.environ.setdefault(variable, "1")
+    # Threads for matrices as small as these wait for each other longer than they work.
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")  # for the kernel, a process of its own
     started = time.perf_counter()
     executed = _with_a_kernel(
         papermill.execute_notebook,
@@ -94,8 +84,9 @@ def _papermill(path, values, root, progress):
         cwd=str(path.parent),  # nbval's working folder too
         kernel_name="python3",
         language="python",
-        progress_bar={"desc": path.stem} if progress else False,
+        progress_bar={"desc": path.stem},
         extra_arguments=["--log-level=50"],  # the kernel's own remarks would break the bar
+        coalesce_streams=True,  # a busy kernel sends one printed text in more than one message
     )
     seconds = time.perf_counter() - started
     scratch.unlink()
@@ -113,38 +104,17 @@ def _with_a_kernel(run, *arguments, **options):
     return run(*arguments, **options)
 
 
-def strip_volatile(executed, source):
+def strip_volatile(executed):
     """Take out what changes from run to run although the notebook did not."""
-    kept = {key: source.metadata[key] for key in source.metadata if key == "ddr"}
-    executed.metadata = nbformat.from_dict(
-        {
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
-            **kept,
-        }
-    )
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    language = {"name": "python"}
+    executed.metadata = nbformat.from_dict({"kernelspec": kernel, "language_info": language})
     executed.nbformat, executed.nbformat_minor = 4, 5
     for number, cell in enumerate(executed.cells):
-        for key in _VOLATILE_CELL_METADATA:
-            cell.metadata.pop(key, None)
-        if not cell.metadata.get("tags", True):
-            del cell.metadata["tags"]
+        kept = {k: v for k, v in cell.metadata.items() if k not in _VOLATILE and v != []}
+        cell.metadata = nbformat.from_dict(kept)
         cell["id"] = f"cell-{number:02d}"
-        if cell.cell_type == "code":
-            cell.outputs = _joined_streams(cell.outputs)
     return executed
-
-
-def _joined_streams(outputs):
-    """Join pieces of one printed text, which a busy kernel sends in more than one message."""
-    joined = []
-    for output in outputs:
-        last = joined[-1] if joined else None
-        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
-            last.text += output.text
-        else:
-            joined.append(output)
-    return joined
 
 
 def _write(notebook, path):

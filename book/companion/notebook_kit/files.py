@@ -14,38 +14,26 @@ def write_whole(path, text):
     """Write beside the target, then move over it: an interruption leaves the old file whole."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, scratch = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(scratch, 0o666 & ~_umask())  # mkstemp hides its files from others
+        scratch.write_text(text, encoding="utf-8")
         os.replace(scratch, path)
-    except BaseException:
-        os.unlink(scratch)
-        raise
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def read_record(path):
     """Read a JSON record; a damaged one is named, set aside and begun anew."""
     path = Path(path)
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(record, dict):
-            return record
+        return dict(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
-    except ValueError:
-        pass
-    aside = path.with_name(f"{path.name}.damaged")
-    os.replace(path, aside)
-    print(f"{path} was damaged: it is now {aside.name}, and begun anew", file=sys.stderr)
-    return {}
+    except (TypeError, ValueError):
+        aside = path.with_name(f"{path.name}.damaged")
+        os.replace(path, aside)
+        print(f"{path} was damaged: it is now {aside.name}, and begun anew", file=sys.stderr)
+        return {}
 
 
 def refuse_unwritable(folder):
@@ -60,20 +48,15 @@ def refuse_unwritable(folder):
 
 @contextmanager
 def held(path, busy, wait=False):
-    """Hold a name among all processes; the system lets it go when this one ends, however it ends.
-
-    Where another holds it, wait and say `busy`, or refuse with that sentence.
-    """
+    """Hold a name among all processes; where another has it, say `busy` and wait, or refuse."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
+    lock = FileLock(path)  # which the system lets go when this process ends, however it ends
     try:
-        lock.acquire(timeout=0)
+        taken = lock.acquire(timeout=0)
     except Timeout:
         if not wait:
             raise FileExistsError(busy) from None
         print(busy, file=sys.stderr)
-        lock.acquire()
-    try:
+        taken = lock.acquire()
+    with taken:
         yield
-    finally:
-        lock.release()

@@ -14,6 +14,7 @@ import re
 import struct
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import count
 
 from nbval.plugin import IPyNbCell
 
@@ -27,56 +28,37 @@ _SPLIT = re.compile(rf"(?P<markup><style.*?</style>|<[^>]*>)|(?P<number>{_NUMBER
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a printed decimal number may move, and why.
+    """How far a printed decimal number r may move, ``abs + rel * |r|``, and why."""
 
-    A measured value agrees with the reference r if it lies within ``abs + rel * |r|``.
-    """
-
-    abs: float
-    rel: float
-    reason: str
+    abs: float = 0.0
+    rel: float = 0.0
+    reason: str = ""
 
     @classmethod
-    def from_metadata(cls, metadata):
-        """Read a cell's tolerance from its metadata."""
-        given = metadata.get("ddr", {}).get("tolerance")
+    def of(cls, cell):
+        """Read a cell's tolerance from its metadata; refuse one that no stored number can fail."""
+        given = cell.metadata.get("ddr", {}).get("tolerance")
         if given is None:
             return None
         if not str(given.get("reason", "")).strip():
             raise ValueError(f"tolerance needs a reason, got {dict(given)}")
-        sizes = {key: given[key] for key in given if key != "reason"}
-        if (
-            not sizes
-            or not sizes.keys() <= {"abs", "rel"}
-            or not all(map(_is_size, sizes.values()))
-        ):
+        below = {"abs": math.inf, "rel": LARGEST_SHARE}
+        sizes = [(value, below.get(key, 0)) for key, value in given.items() if key != "reason"]
+        if not sizes or not all(type(v) in (int, float) and 0 <= v < end for v, end in sizes):
             raise ValueError(
-                f"tolerance needs abs, rel or both, finite and not negative; got {dict(given)}"
+                f"tolerance needs abs, rel below {LARGEST_SHARE} or both, finite and not negative; "
+                f"got {dict(given)}"
             )
-        tolerance = cls(float(sizes.get("abs", 0)), float(sizes.get("rel", 0)), given["reason"])
-        if tolerance.rel >= LARGEST_SHARE:
-            raise ValueError(f"tolerance needs rel below {LARGEST_SHARE}, got {tolerance.rel:g}")
-        return tolerance
-
-    def refuse_absurd(self, outputs):
-        """Refuse an absolute tolerance that no number of the stored outputs could fail."""
-        texts = [place[key] for found in _text_slots(outputs).values() for place, key in found]
-        printed = [number for text in texts for number in take_apart(text)[1]]
-        largest = max((abs(value_of(number)) for number in printed), default=None)
-        if largest is not None and self.abs > LARGEST_SHARE * largest:
+        slots = _slots(cell.outputs)
+        texts = [place[key] for kind in _NUMBERED for place, key in slots[kind]]
+        printed = [value_of(number) for text in texts for number in take_apart(text)[1]]
+        largest = max(map(abs, printed), default=math.inf)
+        if given.get("abs", 0) > LARGEST_SHARE * largest:
             raise ValueError(
                 f"tolerance needs abs of at most {LARGEST_SHARE:g} of the largest number "
-                f"stored, {largest:g}; got {self.abs:g}"
+                f"stored, {largest:g}; got {given['abs']:g}"
             )
-
-    def allows(self, reference):
-        """Return the largest difference allowed from the number `reference`."""
-        return self.abs + self.rel * abs(reference)
-
-
-def _is_size(value):
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value >= 0
+        return cls(**given)
 
 
 def differences(reference, measured, tolerance):
@@ -92,15 +74,8 @@ def differences(reference, measured, tolerance):
 
 def take_apart(output):
     """Split into the text with each number replaced by ``#``, and the numbers as printed."""
-    numbers = []
-
-    def replace(match):
-        if match["number"] is None:
-            return match["markup"]
-        numbers.append(match["number"])
-        return "#"
-
-    text = _SPLIT.sub(replace, output)
+    numbers = [found["number"] for found in _SPLIT.finditer(output) if found["number"]]
+    text = _SPLIT.sub(lambda found: found["markup"] or "#", output)
     return re.sub(r"[ \t]+", " ", text), numbers
 
 
@@ -110,7 +85,8 @@ def _moved(position, stored, new, tolerance):
     if stored.lstrip("-+−").isdigit() and new.lstrip("-+−").isdigit():
         return f"number {position}: integer {new}, stored {stored}"
     old_value, new_value = value_of(stored), value_of(new)
-    delta, allowed = abs(new_value - old_value), tolerance.allows(old_value)
+    delta = abs(new_value - old_value)
+    allowed = tolerance.abs + tolerance.rel * abs(old_value)
     # Decimal literals are not exact in binary: a difference equal to the tolerance must pass.
     if delta <= allowed * (1 + 1e-9) + 1e-15 * abs(old_value):
         return None
@@ -123,8 +99,7 @@ def value_of(text):
 
 
 def _first_text_difference(stored, new):
-    at = next((i for i, (a, b) in enumerate(zip(stored, new, strict=False)) if a != b), None)
-    at = min(len(stored), len(new)) if at is None else at
+    at = next(i for i in count() if stored[i : i + 1] != new[i : i + 1])
     clip = slice(max(0, at - 20), at + 30)
     return f"text differs (numbers shown as #): {new[clip]!r}, stored {stored[clip]!r}"
 
@@ -141,44 +116,34 @@ class NumberAwareCell(IPyNbCell):
     def compare_outputs(self, test, ref, skip_compare=None):
         """Compare as nbval does, after numbers within their tolerance were made equal."""
         try:
-            tolerance = Tolerance.from_metadata(self.cell.metadata)
-            if tolerance:
-                tolerance.refuse_absurd(ref)
+            tolerance = Tolerance.of(self.cell)
         except ValueError as error:
             self.raise_cell_error(str(error))
-        report = []
-        if tolerance:
-            test = copy.deepcopy(test)
-            report = reconcile(test, ref, tolerance)
-            report += [f"tolerance: {tolerance.reason}"] * bool(report)
-        resized = _resized_pictures(test, ref)
-        same = super().compare_outputs(test, ref, skip_compare) and not resized
-        if report + resized:  # in the place of nbval's text difference, which hides the size
-            self.comparison_traceback = report + resized
+        test = copy.deepcopy(test)
+        report = reconcile(test, ref, tolerance) if tolerance else []
+        report += [f"tolerance: {tolerance.reason}"] if report else []
+        report += _resized_pictures(test, ref)
+        same = super().compare_outputs(test, ref, skip_compare) and not report
+        if report:  # in the place of nbval's text difference, which hides the size
+            self.comparison_traceback = report
         return same
 
 
 def reconcile(test, ref, tolerance):
     """Replace new outputs that agree within the tolerance by the stored ones."""
     report = []
-    new_slots, stored_slots = _text_slots(test), _text_slots(ref)
-    for kind in new_slots.keys() & stored_slots.keys():
-        for (new, key), (stored, stored_key) in zip(
-            new_slots[kind], stored_slots[kind], strict=False
-        ):
-            found = differences(stored[stored_key], new[key], tolerance)
+    new_slots, stored_slots = _slots(test), _slots(ref)
+    for kind in _NUMBERED:
+        for (new, key), (stored, _) in zip(new_slots[kind], stored_slots[kind], strict=False):
+            found = differences(stored[key], new[key], tolerance)
             report += [f"{kind}, {sentence}" for sentence in found]
             if not found:
-                new[key] = stored[stored_key]
+                new[key] = stored[key]
     return report
 
 
-def _text_slots(outputs):
-    """Group the places that hold printed text by what kind of text it is."""
-    return {kind: found for kind, found in _slots(outputs).items() if kind in _NUMBERED}
-
-
 def _slots(outputs):
+    """Group the places that hold an output, as container and key, by what kind of output it is."""
     slots = defaultdict(list)
     for output in outputs:
         if output.output_type == "stream":
@@ -189,11 +154,12 @@ def _slots(outputs):
 
 
 def _resized_pictures(test, ref):
-    new, stored = (_slots(outputs)["image/png"] for outputs in (test, ref))
-    sizes = [[_png_size(place[key]) for place, key in found] for found in (new, stored)]
-    pairs = enumerate(zip(*sizes, strict=False), start=1)
+    places = [_slots(outputs)["image/png"] for outputs in (test, ref)]
+    sizes = [[_png_size(place[key]) for place, key in found] for found in places]
     return [
-        f"picture {i}: {new} pixels, stored {stored}" for i, (new, stored) in pairs if new != stored
+        f"picture {i}: {new} pixels, stored {stored}"
+        for i, (new, stored) in enumerate(zip(*sizes, strict=False), start=1)
+        if new != stored
     ]
 
 

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sys
-from pathlib import Path
 
 from bs4 import BeautifulSoup
 
@@ -20,14 +19,10 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _EQUATIONS = "async () => { if (window.MathJax?.startup) await MathJax.startup.promise }"
 
 
-def pages_in_order(root=ROOT):
-    """The pages of the table of contents, in its order; reruns stay on the screen."""
-    text = (Path(root) / "_toc.yml").read_text(encoding="utf-8")
-    return re.findall(r"(?m)^\s*(?:- file|root): (\S+)", text)
-
-
-def whole_book(site, pages):
-    """Put the articles of all pages into the first one."""
+def whole_book(site):
+    """Put the articles of all pages into the first one; reruns stay on the screen."""
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    pages = re.findall(r"(?m)^\s*(?:- file|root): (\S+)", contents)
     book = _soup(site / f"{pages[0]}.html")
     place = book.find("article")
     for page in pages[1:]:
@@ -46,18 +41,18 @@ def _soup(path):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
-def print_book(root=ROOT):
-    """Print the site under `root` and return the path of the PDF."""
+def print_book():
+    """Print the site and return the path of the PDF."""
     from playwright.sync_api import sync_playwright
 
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
         raise OSError("no Chromium was found: install the package chromium")
-    site, target = Path(root) / SITE, Path(root) / PDF
+    site, target = ROOT / SITE, ROOT / PDF
     if not site.exists():
         raise OSError(f"{SITE} is not built: run `make html` first")
     whole = site / "book" / "whole_book.html"
-    whole.write_text(whole_book(site, pages_in_order(root)), encoding="utf-8")
+    whole.write_text(whole_book(site), encoding="utf-8")
     try:
         with sync_playwright() as playwright:
             running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])

@@ -1,12 +1,12 @@
-"""Turn an executed notebook into the page of a rerun: its own title, labels and links.
+"""Turn an executed notebook into the page of a rerun: its own title and labels.
 
-The code stays what it was. The prose changes, because a book cannot hold the same label twice and
-because the copy lies in another folder than its source; what the kernel wrote to stderr moves into
-a folded note, because in a published notebook it fails the build.
+The code stays what it was. The prose changes, because a book cannot hold the same label twice; what
+the kernel wrote to stderr moves into a folded note, because in a published notebook it fails the
+build.
 """
 
-import os
 import re
+from itertools import count
 from pathlib import Path
 
 import nbformat
@@ -14,34 +14,33 @@ import nbformat
 _LABELS = (
     re.compile(r"^\(([\w:.-]+)\)=", re.MULTILINE),  # (label)= before a heading
     re.compile(r"^:(?:label|name):\s*([\w:.-]+)", re.MULTILINE),  # directive options
-    re.compile(r"^---\n(?:.*\n)*?(?:label|name):\s*([\w:.-]+)", re.MULTILINE),  # the same as YAML
     re.compile(r"\$\$\s*\(([\w:.-]+)\)"),  # $$ .. $$ (label)
     re.compile(r"\{#([\w:.-]+)[ }]"),  # {#label} before a block or after a span
     re.compile(r"\\label\{([\w:.-]+)\}"),
 )
 # A proof without a label gets one from sphinx-proof that is unique in its page only.
-_OPTIONS = r"((?:[ \t]*:[\w-]+:.*\n)*)"
-_PROOF = re.compile(r"^([`:~]{3,}\{prf:(?!proof\})(\w+)\}.*\n)" + _OPTIONS, re.MULTILINE)
+_PROOF = r"^([`:~]{3,}\{prf:(?!proof\})(\w+)\}.*\n)"
+_UNLABELLED = re.compile(_PROOF + r"(?!(?:[ \t]*:[\w-]+:.*\n)*[ \t]*:label:)", re.MULTILINE)
 _EQUATION = re.compile(r"\$\$\n((?:(?!\$\$).)*?)\n\$\$ \(([\w:.-]+)\)", re.DOTALL)
-_LINK = re.compile(r"(\]\()(?!\w+:|#|/)([^)#\s]+)")
-_DOC = re.compile(r"(\{doc\}`(?:[^`<]*<)?)(?!/)([\w./-]+)(?=>?`)")
-_GLUE = re.compile(r"(\{glue(?::\w+)?\}`)(?!/)([\w./-]+)(?=::)")  # a value of another page
 _FACTS = {"name": str, "notebook": str, "parameters": dict, "seconds": (int, float)}
-_HOME, _AWAY = "notebooks", "book/runs"
 
 
 def as_rerun(notebook, source_name, run_name, values, seconds):
-    """Give an executed copy its own title, labels and links."""
+    """Give an executed copy its own title and labels."""
     number_equations(notebook)
-    labels, proofs = find_labels(notebook), 0
+    labels, proofs = find_labels(notebook), count(1)
+
+    def label(proof):
+        head, kind = proof.groups()
+        return f"{head}:label: {kind}-{next(proofs)}--{source_name}--{run_name}\n"
+
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = move_links(rename_labels(cell.source, labels, run_name))
-            cell.source, proofs = _label_proofs(cell.source, f"{source_name}--{run_name}", proofs)
-        figure = cell.metadata.get("mystnb", {}).get("figure", {})
-        for key in ("name", "caption"):
-            if key in figure:
-                figure[key] = rename_labels(figure[key], labels, run_name)
+            cell.source = rename_labels(cell.source, labels, run_name)
+            cell.source = _UNLABELLED.sub(label, cell.source)
+        figure = _figure(cell)
+        for key in figure.keys() & {"name", "caption"}:
+            figure[key] = rename_labels(figure[key], labels, run_name)
     stderr = take_stderr(notebook)
     _retitle(notebook, source_name, run_name, values, stderr)
     facts = {"name": run_name, "notebook": source_name, "parameters": values}
@@ -50,21 +49,19 @@ def as_rerun(notebook, source_name, run_name, values, seconds):
     return notebook
 
 
+def _figure(cell):
+    return cell.metadata.get("mystnb", {}).get("figure", {})
+
+
 def find_labels(notebook):
     """Collect the cross-reference labels that a notebook defines."""
-    labels: set[str] = set()
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            labels.update(name for pattern in _LABELS for name in pattern.findall(cell.source))
-        labels.update(filter(None, [cell.metadata.get("mystnb", {}).get("figure", {}).get("name")]))
-    return labels
+    labels = {_figure(cell).get("name") for cell in notebook.cells} - {None}
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return labels.union(*(pattern.findall(prose) for pattern in _LABELS))
 
 
 def number_equations(notebook):
-    """Write the numbers that equations have on the page of the source into those of its rerun.
-
-    The book counts equations through all its pages, so a copy's would get others.
-    """
+    """Write the numbers of the source's page out: the book would go on counting in the copy."""
     prose = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     found = [label for cell in prose for _, label in _EQUATION.findall(cell.source)]
     numbers = {label: place for place, label in enumerate(found, start=1)}
@@ -92,30 +89,6 @@ def rename_labels(text, labels, run_name):
     return text
 
 
-def _label_proofs(text, page, count):
-    def labelled(match):
-        nonlocal count
-        if re.search(r"^[ \t]*:label:", match[3], re.MULTILINE):
-            return match[0]
-        count += 1
-        return f"{match[1]}:label: {match[2]}-{count}--{page}\n{match[3]}"
-
-    return _PROOF.sub(labelled, text), count
-
-
-def move_links(text):
-    """Make links that are relative to ``notebooks/`` hold from ``book/runs/``."""
-
-    def link(match):
-        moved = os.path.relpath(os.path.join(_HOME, match[2]), _AWAY)
-        return match[1] + moved.replace(os.sep, "/")
-
-    def role(match):
-        return match[1] + "/" + os.path.normpath(os.path.join(_HOME, match[2])).replace(os.sep, "/")
-
-    return _GLUE.sub(role, _DOC.sub(role, _LINK.sub(link, text)))
-
-
 def take_stderr(notebook):
     """Take what was written to stderr out of the cells; return it with the cells' numbers."""
     taken = []
@@ -134,15 +107,17 @@ def given_as_text(values):
 
 
 def _code_span(text):
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    fence = "`" * (longest + 1)
-    return f"{fence} {text} {fence}" if longest else f"{fence}{text}{fence}"
+    fence = _fence(text, 1)
+    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}"
+
+
+def _fence(text, shortest):
+    """More backticks than the text has anywhere, so that none of them can end it."""
+    return max(["`" * shortest, *("`" + ticks for ticks in re.findall("`+", text))], key=len)
 
 
 def _retitle(notebook, source_name, run_name, values, stderr):
-    title = next((c for c in notebook.cells if c.cell_type == "markdown"), None)
-    if title is None or not re.search(r"^# ", title.source, re.MULTILINE):
-        raise ValueError(f"{source_name} must begin with a Markdown cell that has a # title")
+    title = notebook.cells[0]
     title.source = re.sub(r"^(# .*)$", rf"\1 — run {run_name}", title.source, count=1, flags=re.M)
     text = (
         f":::{{note}}\nA rerun of {{doc}}`/notebooks/{source_name}`. Parameters given: "
@@ -152,12 +127,12 @@ def _retitle(notebook, source_name, run_name, values, stderr):
     if stderr:
         text += "\n\n" + _folded(stderr)
     note = nbformat.v4.new_markdown_cell(text, id="rerun-note")
-    notebook.cells.insert(notebook.cells.index(title) + 1, note)
+    notebook.cells.insert(1, note)
 
 
 def _folded(stderr):
     text = "\n".join(f"[cell {each['cell']}]\n{each['text'].rstrip()}" for each in stderr)
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    fence = _fence(text, 3)
     return f":::{{dropdown}} This run wrote to stderr\n{fence}text\n{text}\n{fence}\n:::"
 
 
@@ -166,29 +141,12 @@ def read_reruns(folder):
     reruns, refused = {}, {}
     for path in sorted(Path(folder).glob("*.ipynb")):
         try:
-            reruns[path] = _facts(nbformat.read(path, as_version=4))
+            facts = nbformat.read(path, as_version=4).metadata.get("ddr", {}).get("run", {})
+            for key, kind in _FACTS.items():
+                if not isinstance(facts.get(key), kind):
+                    raise ValueError(f"its metadata do not tell the {key} of a run")
+            reruns[path] = facts
         except (OSError, ValueError, AttributeError, nbformat.ValidationError) as error:
             why = str(error).splitlines()[0][:80]
             refused[path] = f"{path.name} was not written by `ddr-book run`, left out: {why}"
     return reruns, refused
-
-
-def _facts(notebook):
-    facts = notebook.metadata.get("ddr", {}).get("run", {})
-    for key, kind in _FACTS.items():
-        if not isinstance(facts.get(key), kind):
-            raise ValueError(f"its metadata do not tell the {key} of a run")
-    return facts
-
-
-def same_code(run, source):
-    """Whether a rerun executed exactly the code of its source."""
-    return _code(run) == _code(source)
-
-
-def _code(notebook):
-    return [
-        cell.source
-        for cell in notebook.cells
-        if cell.cell_type == "code" and "injected-parameters" not in cell.metadata.get("tags", [])
-    ]

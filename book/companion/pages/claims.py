@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from companion.evidence.claims import VERDICTS
+from companion.evidence.claim_checks import VERDICTS
 from companion.evidence.tables import captioned, unbroken
 from companion.pages import write_fragments
 

@@ -6,9 +6,8 @@ from companion.pages import write_fragments
 
 def write(folder, evidence):
     """Write the fragment of the deviations page."""
-    return write_fragments(
-        folder, {"deviations.md": sections_text(measured_effects(evidence.results))}
-    )
+    effects = measured_effects(evidence.results, evidence.claims)
+    return write_fragments(folder, {"deviations.md": sections_text(effects)})
 
 
 def sections_text(effects):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from companion.evidence.claims import VERDICTS
+from companion.evidence.claim_checks import VERDICTS
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_title, values
 from companion.evidence.tables import captioned, points, unbroken, with_interval

@@ -8,8 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from companion.evidence.tables import captioned
-from companion.notebook_kit.execute import ROOT, TIMES, list_notebooks
+from companion.notebook_kit.execute import ROOT, TIMES
 from companion.notebook_kit.files import read_record
+from companion.notebook_kit.parameters import list_notebooks
 from companion.pages import write_fragments
 from ddr import __version__
 
