@@ -278,7 +278,7 @@ def rebuild_data(context, folder, downloads, restore):
 
     done = rebuild(folder or DATA_FOLDER, downloads, restore)
     heads = ("name", "file", "rebuilt and bundled", "SHA-256 of the rebuilt file")
-    _print_table(heads, [(row.name, row.file, row.verdict, row.sha256) for row in done])
+    _print_table(heads, done)
     if restore:
         return context.invoke(verify_data, folder=folder)
     return 0 if all(row.verdict in ("identical", "same values") for row in done) else 1
