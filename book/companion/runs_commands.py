@@ -128,7 +128,6 @@ def _checked(experiments, options):
         check_scheduler(options["scheduler"], "--scheduler")
     if options["path"].is_dir():
         raise ValueError(f"--store must be a file, got {str(options['path'])!r}, a folder")
-    options["progress"] = True
     return experiments or EXPERIMENTS
 
 

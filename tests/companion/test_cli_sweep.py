@@ -233,7 +233,7 @@ def test_publish_writes_what_the_store_holds(path, tmp_path, small, capsys):
     assert published_results(into)["accuracy"].tolist() == rows["accuracy"].tolist()
     assert main(["publish", "--store", tmp_path / "none", "--into", into]) == 2
     assert "--store must be a file with runs" in capsys.readouterr().err
-    assert [name for _, name, _ in protocols_in(path)] == ["matched"]
+    assert [name for _, name in protocols_in(path)] == ["matched"]
 
 
 def test_verify_names_what_differs(monkeypatch, capsys):

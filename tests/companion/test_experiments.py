@@ -225,11 +225,12 @@ def test_an_unbiased_naive_bayes_divides_by_one_less():
     assert model.var_.ravel() == pytest.approx([0.5, 4.0])
 
 
-def test_universe_needs_a_question(tmp_path):
-    path = tmp_path / "multiverse.yml"
-    path.write_text("runs: 10\nproblem: {}\nuniverses: {odd: {al: {}}}\n")
-    with pytest.raises(ValueError, match="universe 'odd' must have a question"):
-        read_multiverse(path)
+def test_universes_have_a_question_and_changes_of_known_experiments():
+    content = read_multiverse()
+    for universe in content["universes"].values():
+        assert universe["question"]
+        assert set(universe) <= {"name", "question", "all", *EXPERIMENTS}
+    assert set(content["joint"]["runs"]) == set(EXPERIMENTS)
 
 
 def test_gains_are_means_over_cases():

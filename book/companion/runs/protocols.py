@@ -6,7 +6,6 @@ anything runs.
 
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 
 from companion.paths import BOOK, EXPERIMENTS, read_yaml
 from ddr.kliep import KLIEP
@@ -26,22 +25,20 @@ _ALLOWED = {
 }
 
 
-def protocol_names(folder=None):
+def protocol_names():
     """Names of the protocols of each experiment."""
-    files = sorted(Path(folder or BOOK / "protocols").glob("*.yml"))
-    pairs = [file.stem.split("-", 1) for file in files]
+    pairs = [file.stem.split("-", 1) for file in sorted((BOOK / "protocols").glob("*.yml"))]
     return {e: [p for experiment, p in pairs if experiment == e] for e in EXPERIMENTS}
 
 
-def load_protocol(experiment, protocol="matched", folder=None):
+def load_protocol(experiment, protocol="matched"):
     """Read and check one protocol."""
     if experiment not in EXPERIMENTS:
         raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {experiment!r}")
-    path = Path(folder or BOOK / "protocols") / f"{experiment}-{protocol}.yml"
-    if not path.exists():
-        known = ", ".join(protocol_names(folder)[experiment])
-        raise ValueError(f"protocol must be one of {known}, got {protocol!r}")
-    return check_protocol(read_yaml(path))
+    known = protocol_names()[experiment]
+    if protocol not in known:
+        raise ValueError(f"protocol must be one of {', '.join(known)}, got {protocol!r}")
+    return check_protocol(read_yaml(BOOK / "protocols" / f"{experiment}-{protocol}.yml"))
 
 
 def check_protocol(content):
@@ -86,29 +83,14 @@ def _check_keys(section, keys, known):
 
 def changed(content, **changes):
     """Copy a protocol with some settings changed."""
-    content = deepcopy(content)
-    for key, value in changes.items():
-        if isinstance(value, dict) and isinstance(content.get(key), dict):
-            content[key] = merged(content[key], value)
-        else:
-            content[key] = value
-    return check_protocol(content)
+    return check_protocol(merged(deepcopy(content), changes))
 
 
 def merged(old, new):
-    """Merge one level deeper too: ``ratios`` holds a dict for each ratio. None removes a key."""
+    """Merge settings, also those within settings; None removes one."""
     both = dict(old)
     for key, value in new.items():
         if isinstance(value, dict) and isinstance(both.get(key), dict):
             value = merged(both[key], value)
         both[key] = value
     return {key: value for key, value in both.items() if value is not None}
-
-
-def settings(content):
-    """The part of a protocol that decides what a single run gives."""
-    return {
-        k: v
-        for k, v in content.items()
-        if k not in ("about", "experiment", "protocol", "runs", "cases")
-    }
