@@ -50,6 +50,8 @@ def main(arguments=None):
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "ddr-book"
         return _complain(f"{error.format_message().rstrip('.')}; see {path} --help", 2)
+    except click.ClickException as error:
+        return _complain(error.format_message(), 1)
     except Exception as error:
         code = _exit_code(error)
         if code is None:
@@ -131,10 +133,9 @@ def run(notebook, name, given, force, root):
     for parameter in names:
         if names.count(parameter) > 1:
             raise ValueError(f"parameter {parameter!r} was given twice")
-    return _reporting(
-        lambda: rerun(notebook, dict(given), name, root, force=force),
-        lambda path: f"{path.relative_to(root)} is written; `make html` makes it a page.",
-    )
+    with _failed_cell_named():
+        path = rerun(notebook, dict(given), name, root, force=force)
+    click.echo(f"{path.relative_to(root)} is written; `make html` makes it a page.")
 
 
 @cli.command()
@@ -145,32 +146,24 @@ def execute(notebooks, root):
     from companion.notebook_kit.execute import execute, find_notebook, list_notebooks
 
     for path in [find_notebook(name, root) for name in notebooks] or list_notebooks(root):
-        code = _reporting(
-            lambda path=path: execute(path, root),
-            lambda changed, path=path: (
-                f"{path.relative_to(root)}: {'changed' if changed else 'unchanged'}"
-            ),
-        )
-        if code:
-            return code
-    return 0
+        with _failed_cell_named():
+            changed = "changed" if execute(path, root) else "unchanged"
+        click.echo(f"{path.relative_to(root)}: {changed}")
 
 
-def _reporting(work, sentence):
-    """Do the work and say what came of it; a cell that raises is told by its cell and error."""
+@contextmanager
+def _failed_cell_named():
     from papermill.exceptions import PapermillExecutionError
 
     from companion.notebook_kit.execute import FAILED
 
     try:
-        click.echo(sentence(work()))
+        yield
     except PapermillExecutionError as error:
-        return _complain(
+        raise click.ClickException(
             f"cell {error.exec_count} raised {error.ename}: {error.evalue}\n"
-            f"Nothing was replaced; the failed copy is in {FAILED}.",
-            1,
-        )
-    return 0
+            f"Nothing was replaced; the failed copy is in {FAILED}."
+        ) from None
 
 
 # Pages
@@ -252,23 +245,16 @@ def verify_data(folder):
     for check in checks:
         click.echo(f"{check.status:8} {check.name:13} {check.file}")
     bad = [check.file for check in checks if check.status != "ok"]
-    if not bad:
-        return 0
-    return _complain(
-        f"{len(bad)} of {len(checks)} files are missing or damaged ({', '.join(bad)}); "
-        "restore them by `ddr-book data rebuild --restore`.",
-        1,
-    )
+    if bad:
+        raise click.ClickException(
+            f"{len(bad)} of {len(checks)} files are missing or damaged ({', '.join(bad)}); "
+            "restore them by `ddr-book data rebuild --restore`."
+        )
 
 
 @data.command("rebuild")
 @folder_option
-@click.option(
-    "--downloads",
-    type=Path,
-    default=None,
-    help="Keep the archives in this folder, and use those that are there (default: keep none).",
-)
+@click.option("--downloads", type=Path, help="Keep archives here, and use those that are there.")
 @click.option("--restore", is_flag=True, help="Write the files that are missing or damaged.")
 @click.pass_context
 def rebuild_data(context, folder, downloads, restore):

@@ -134,7 +134,7 @@ def write_published(rows, parameters, folder):
     """Write runs and their parameters into a folder; of a run that stands twice, the later one."""
     rows = rows.drop_duplicates(["experiment", "protocol", "case", "seed", "method"], keep="last")
     files = [file_name(*key) for key in zip(rows["experiment"], rows["protocol"], strict=True)]
-    texts = {name: _csv(part) for name, part in rows.groupby(files)}
+    texts = {name: _csv(part) for name, part in rows.groupby(pd.Index(files))}
     return write_files({**texts, PARAMETERS: _parameters_text(parameters)}, folder)
 
 
