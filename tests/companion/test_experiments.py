@@ -140,7 +140,7 @@ def test_kliep_and_kmm_join_where_promised():
         ({"colour": 1}, "a protocol has an unknown key 'colour'"),
         (
             {"ratios": {"uLSFI": {"sigma": 1.0}}},
-            "ratios has an unknown ratio 'uLSFI'; known are KLIEP, KMM, uLSIF",
+            "ratios has an unknown key 'uLSFI'; known are KLIEP, KMM, uLSIF",
         ),
         (
             {"ratios": {"KMM": {"sigm": 1.0}}},
@@ -152,7 +152,8 @@ def test_kliep_and_kmm_join_where_promised():
             "uLSIF of ratios has an unknown key 'random_state'",
         ),
         ({"ratios": {"uLSIF": 1.0}}, "uLSIF of ratios must hold settings by their names, got 1.0"),
-        ({"ratios": "uLSIF"}, "ratios must hold the settings of each ratio by its name"),
+        ({"ratios": "uLSIF"}, "ratios must hold settings by their names, got 'uLSIF'"),
+        ({"ddr": 1}, "ddr must hold settings by their names, got 1"),
     ],
 )
 def test_typing_mistakes_are_refused(change, sentence):

@@ -18,6 +18,7 @@ from companion.runs.published import publish as publish_store
 from companion.runs.reproduce import compute, known_protocols, store_of
 from companion.runs.results import (
     chosen_gaps,
+    mismatch,
     published_runs,
     random_direction_runs,
     recomputed,
@@ -68,14 +69,14 @@ def test_every_protocol_of_the_book_is_published_completely():
     assert len(protocols) == len(published_parameters())
     for content in protocols:
         name = f"{content['experiment']} {content['protocol']}"
-        assert published_runs(content).mismatch == "", name
+        assert mismatch(content) == "", name
         wanted = {
             (case, seed, method)
             for case in content["cases"]
             for seed in range(content["runs"])
             for method in methods_of(content, case)
         }
-        rows = published_runs(content).rows
+        rows = published_runs(content)
         assert wanted <= set(zip(rows["case"], rows["seed"], rows["method"], strict=True)), name
 
 
@@ -89,9 +90,7 @@ def test_published_files_are_canonical(tmp_path):
 
 
 def test_publishing_keeps_every_value(published, computed, protocol):
-    pd.testing.assert_frame_equal(
-        published_runs(protocol).rows, store_of(protocol, computed).rows()
-    )
+    pd.testing.assert_frame_equal(published_runs(protocol), store_of(protocol, computed).rows())
     assert list(published_results().columns) == list(COLUMNS)
     before = verified(published)
     publish_store(computed)
@@ -114,10 +113,8 @@ def test_outdated_runs_are_replaced_when_asked_and_no_others(published, protocol
     new = changed(protocol, seed=5)
     compute(new, tmp_path / "other", runs=1, cases=["200"])
     publish_store(tmp_path / "other", replace=True)
-    pd.testing.assert_frame_equal(
-        published_runs(new).rows, store_of(new, tmp_path / "other").rows()
-    )
-    assert published_runs(protocol).mismatch.startswith("seed: 5 there")
+    pd.testing.assert_frame_equal(published_runs(new), store_of(new, tmp_path / "other").rows())
+    assert mismatch(protocol).startswith("seed: 5 there")
     assert len(published_results()) == 2 * len(METHODS)
     publish_store(tmp_path / "other", replace=True)
     assert len(published_results()) == 2 * len(METHODS), "nothing was outdated"
@@ -207,7 +204,7 @@ def test_a_caller_may_change_what_it_got(published):
 
 def test_stored_runs_are_read_and_nothing_is_computed(protocol, published, tmp_path):
     shown = runs_to_show(protocol, 2, ["100"])
-    pd.testing.assert_frame_equal(shown.rows, published_runs(protocol).rows)
+    pd.testing.assert_frame_equal(shown.rows, published_runs(protocol))
     assert str(shown) == "2 runs from the store, 0 computed for this page"
     assert not (tmp_path / "build").exists()
 

@@ -13,9 +13,8 @@ from ddr.kmm import KMM
 from ddr.ulsif import ULSIF
 
 RATIOS = {"uLSIF": ULSIF, "KLIEP": KLIEP, "KMM": KMM}
-_ALLOWED = {
-    "": "about experiment protocol seed runs cases methods extra_methods "
-    "problem learner ratios ddr",
+_KEYS = "about experiment protocol seed runs cases methods extra_methods problem learner ratios ddr"
+_SECTIONS = {
     "extra_methods": "cases methods",
     "problem": "n_test counts choose n_omegas redraw strength test_fraction "
     "resize antialias clip scaling fraction max_samples",
@@ -43,27 +42,16 @@ def load_protocol(experiment, protocol="matched"):
 
 def check_protocol(content):
     """Return a protocol unchanged, or say in one sentence which key is wrong."""
-    for section, allowed in _ALLOWED.items():
-        keys = content if section == "" else content.get(section, {})
-        _check_keys(section or "a protocol", keys, allowed.split())
+    _check_keys("a protocol", content, _KEYS.split())
+    for section, allowed in _SECTIONS.items():
+        _check_keys(section, content.get(section, {}), allowed.split())
     for key in ("experiment", "protocol", "seed", "cases", "methods", "learner", "ratios"):
         if key not in content:
             raise ValueError(f"a protocol must have the key {key!r}")
-    _check_ratios(content["ratios"])
-    return content
-
-
-def _check_ratios(ratios):
-    if not isinstance(ratios, dict):
-        raise ValueError(f"ratios must hold the settings of each ratio by its name, got {ratios!r}")
-    for name, options in ratios.items():
-        if name not in RATIOS:
-            raise ValueError(
-                f"ratios has an unknown ratio {name!r}; known are {', '.join(sorted(RATIOS))}"
-            )
-        if not isinstance(options, dict):
-            raise ValueError(f"{name} of ratios must hold settings by their names, got {options!r}")
+    _check_keys("ratios", content["ratios"], RATIOS)
+    for name, options in content["ratios"].items():
         _check_keys(f"{name} of ratios", options, _settings_of(name))
+    return content
 
 
 @cache
@@ -73,8 +61,10 @@ def _settings_of(ratio):
     return known | ({"sums", "pooled"} if ratio == "uLSIF" else set())
 
 
-def _check_keys(section, keys, known):
-    for key in keys:
+def _check_keys(section, content, known):
+    if not isinstance(content, dict):
+        raise ValueError(f"{section} must hold settings by their names, got {content!r}")
+    for key in content:
         if key not in known:
             raise ValueError(
                 f"{section} has an unknown key {key!r}; known are {', '.join(sorted(known))}"

@@ -30,13 +30,6 @@ _DIAGNOSTICS_AGREE = 0.05
 _SAME_WEIGHTS, _ROUNDING = 0.9, 1e-4
 
 
-class PublishedRuns(NamedTuple):
-    """The published rows of a protocol, none if its parameters are others, and how they differ."""
-
-    rows: pd.DataFrame
-    mismatch: str
-
-
 class ShownRuns(NamedTuple):
     """Rows of runs, and how many runs were stored and how many computed for this page."""
 
@@ -48,13 +41,17 @@ class ShownRuns(NamedTuple):
         return f"{self.stored} runs from the store, {self.computed} computed for this page"
 
 
+def mismatch(protocol):
+    """Say how the parameters of a protocol differ from the published ones, if they do."""
+    here = Run(protocol).parameters
+    return differences(published_parameters().get(names_of(protocol), here), here)
+
+
 def published_runs(protocol):
     """Read the published runs of a protocol, if they were computed with just its parameters."""
-    (experiment, name), here = names_of(protocol), Run(protocol).parameters
-    mismatch = differences(published_parameters().get((experiment, name), here), here)
-    results = published_results()
+    results, (experiment, name) = published_results(), names_of(protocol)
     chosen = (results["experiment"] == experiment) & (results["protocol"] == name)
-    return PublishedRuns(results[chosen & (not mismatch)].reset_index(drop=True), mismatch)
+    return results[chosen & (not mismatch(protocol))].reset_index(drop=True)
 
 
 def with_cases(protocol, cases):
@@ -66,7 +63,7 @@ def with_cases(protocol, cases):
 def runs_to_show(protocol, runs, cases=None, **options):
     """Read the published runs of a protocol, and compute those that are not published."""
     cases = list(cases or protocol["cases"])
-    found = _chosen(published_runs(protocol).rows, runs, cases)
+    found = _chosen(published_runs(protocol), runs, cases)
     have = set(zip(found["case"], found["seed"], strict=True))
     wanted = tasks_of(protocol, runs, cases)
     missing = [task for task in wanted if task not in have]
@@ -92,7 +89,7 @@ def stored_or_computed(protocol, runs, cases=None, compute_missing=False):
 
     Where some are there, computing the others may take an hour, so that is done only on request.
     """
-    rows = _chosen(published_runs(protocol).rows, runs, cases or protocol["cases"])
+    rows = _chosen(published_runs(protocol), runs, cases or protocol["cases"])
     if compute_missing or rows.empty:
         return runs_to_show(protocol, runs, cases)
     return ShownRuns(rows, len(rows.drop_duplicates(["case", "seed"])), 0)
@@ -117,7 +114,7 @@ def recompute(protocol, runs=1, cases=None, jobs=1):
         if error:
             raise SweepError(f"{task} failed: {error}", {task: error})
         rows += [{**task._asdict(), **row} for row in new]
-    old = published_runs(protocol).rows[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
+    old = published_runs(protocol)[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
     both = pd.DataFrame(rows).merge(old, on=_KEYS, how="left", suffixes=("", "_stored"))
     both = both.rename(columns={"accuracy": "computed", "accuracy_stored": "stored"})
     both["difference"] = both["computed"] - both["stored"]
@@ -131,9 +128,9 @@ def recompute(protocol, runs=1, cases=None, jobs=1):
 
 def verify(protocol, jobs=1):
     """Compute one run of every case again; say in sentences what differs, nothing if all agree."""
-    mismatch = published_runs(protocol).mismatch
-    if mismatch:
-        return [f"published with other parameters ({mismatch})"]
+    other = mismatch(protocol)
+    if other:
+        return [f"published with other parameters ({other})"]
     return what_moved(recompute(protocol, jobs=jobs))
 
 
@@ -161,7 +158,7 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0):
     nothing = "no stored run was computed again: "
     if runs == 0:
         return f"{nothing}none was asked for"
-    if published_runs(protocol).rows.empty:
+    if published_runs(protocol).empty:
         return f"{nothing}none is stored under these parameters"
     both = recompute(protocol, runs, cases).dropna(subset=["stored"])
     if both.empty:
@@ -211,7 +208,7 @@ def random_direction_runs(protocol, cases, runs):
     """Runs of biased sampling with the first direction, not the best; and whether published."""
     names = {"protocol": "universe:omega-random", **FEW}
     other = changed(protocol, **names, problem={"choose": "none"})
-    rows = published_runs(other).rows
+    rows = published_runs(other)
     if len(rows):
         return rows, True
     return runs_to_show(other, runs, cases).rows, False

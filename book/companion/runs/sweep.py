@@ -13,7 +13,6 @@ import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from typing import NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -44,12 +43,6 @@ class SchedulerError(SweepError):
 
 class SweepInterrupted(KeyboardInterrupt):
     """The sweep was stopped by a signal; the message says how to resume."""
-
-
-class _Result(NamedTuple):
-    task: Task
-    rows: list[dict]
-    error: str
 
 
 def check_jobs(jobs, name="jobs"):
@@ -125,10 +118,10 @@ def _keep(store, task, rows):
 def computed(run, tasks, jobs=1, scheduler=None):
     """Give (task, rows, error) of each run as it arrives, one by one."""
     check_jobs(jobs)
-    with (
-        _cluster(run, scheduler) if scheduler else _this_machine(),
-        warnings.catch_warnings(),
-    ):
+    # workers whose sweep was killed end soon instead of after joblib's five minutes
+    here = {"backend": "loky", "inner_max_num_threads": 1, "idle_worker_timeout": 20}
+    place = _cluster(run, scheduler) if scheduler else parallel_config(**here)
+    with place, warnings.catch_warnings():
         # what an interrupt cancels is said in our own words
         warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
         # a batch of one: a kill loses only the runs under way
@@ -145,19 +138,14 @@ def _attempt(run, task):
     """Compute one run wherever joblib put it; an error travels back as a sentence."""
     try:
         with threadpool_limits(limits=1):
-            return _Result(task, run(task.case, task.seed), "")
+            return task, run(task.case, task.seed), ""
     except Exception as error:
-        return _Result(task, [], _sentence(error))
+        return task, [], _sentence(error)
 
 
 def _sentence(error):
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
-
-
-def _this_machine():
-    # workers whose sweep was killed end soon instead of after joblib's five minutes
-    return parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=20)
 
 
 @contextmanager
@@ -168,15 +156,13 @@ def _cluster(run, address):
         if sum(threads.values()) < 2:  # with one thread, joblib would compute in this process
             raise SchedulerError(f"scheduler {address!r} has fewer than two threads of workers")
         # joblib's Dask backend waits for ever for a task that a worker cannot unpickle
-        for worker, asked in [
-            (worker, client.submit(_ready, run, workers=[worker], pure=False)) for worker in threads
-        ]:
+        asked = {w: client.submit(_ready, run, workers=[w], pure=False) for w in threads}
+        for worker, answer in asked.items():
             try:
-                asked.result(timeout=_READY_SECONDS)
+                answer.result(timeout=_READY_SECONDS)
             except Exception as error:
-                raise SchedulerError(
-                    f"worker {worker} cannot compute the runs: {_sentence(error)}"
-                ) from None
+                said = f"worker {worker} cannot compute the runs: {_sentence(error)}"
+                raise SchedulerError(said) from None
         with parallel_config(backend="dask", client=client):
             yield
 
