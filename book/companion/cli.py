@@ -8,7 +8,6 @@ inside the commands, so that `--help` is quick.
 import os
 import signal
 import sys
-import threading
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,10 +17,8 @@ from companion.paths import ROOT
 from companion.runs_commands import multiverse, publish, reproduce, search, verify
 from ddr._version import __version__
 
-HELP = {"help_option_names": ["-h", "--help"]}
 
-
-@click.group(context_settings=HELP, no_args_is_help=False)
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
 @click.version_option(__version__, prog_name="ddr")
 def cli():
     """Make the book: notebooks, pages, runs and data."""
@@ -50,24 +47,12 @@ def main(arguments=None):
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "ddr-book"
         return _complain(f"{error.format_message().rstrip('.')}; see {path} --help", 2)
-    except click.ClickException as error:
-        return _complain(error.format_message(), 1)
+    except (ValueError, TypeError, OSError) as error:
+        return _complain(error, 2)
     except Exception as error:
-        code = _exit_code(error)
-        if code is None:
+        if not hasattr(error, "exit_code"):  # a fault of the program, which is not hidden
             raise
-        return _complain(error, code)
-
-
-def _exit_code(error):
-    """1 where work failed, 2 where the caller is mistaken, None where the program is."""
-    from companion.rebuild import RebuildError
-    from companion.runs.store import StoreError
-    from companion.runs.sweep import SweepError
-
-    if isinstance(error, (SweepError, StoreError)):
-        return 1
-    return 2 if isinstance(error, (RebuildError, ValueError, TypeError, OSError)) else None
+        return _complain(error, error.exit_code)
 
 
 def _complain(sentence, code):
@@ -78,14 +63,7 @@ def _complain(sentence, code):
 @contextmanager
 def _terminated_as_interrupted():
     """Let a polite kill end a command as Ctrl-C does: with what is done stored, and a sentence."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

@@ -40,7 +40,7 @@ _STATLOG_CODES = {
 _STATLOG_MEANS = {1: 31.57, 13: 184}
 
 
-class RebuildError(RuntimeError):
+class RebuildError(ValueError):
     """A download or an archive is not what the manifest promises."""
 
 

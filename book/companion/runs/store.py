@@ -45,6 +45,8 @@ _log = logging.getLogger(__name__)
 class StoreError(Exception):
     """The store cannot be used as asked; the message says why in one sentence."""
 
+    exit_code = 1  # of the command
+
 
 class ParameterMismatchError(StoreError):
     """The store holds runs of other parameters."""
@@ -102,7 +104,6 @@ class Store:
 
     def __init__(self, path, experiment, protocol, parameters):
         self.path = Path(path)
-        self.experiment, self.protocol = experiment, protocol
         self.parameters = json.loads(canonical_json(parameters))
         self._key = (experiment, protocol, parameters_hash(parameters))
         self._connection = None
@@ -133,7 +134,7 @@ class Store:
             different = differences(there, self.parameters)
             if different:
                 raise ParameterMismatchError(
-                    f"{self.path.name} holds runs of {self.experiment} {self.protocol} with other "
+                    f"{self.path.name} holds runs of {' '.join(self._key[:2])} with other "
                     f"parameters ({different}); use another protocol name or store"
                 )
             self._connection = connection

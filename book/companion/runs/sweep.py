@@ -32,6 +32,8 @@ _RESUME = "what is done is stored: run the same command again to compute the res
 class SweepError(Exception):
     """Some runs could not be computed; the message has one sentence for each."""
 
+    exit_code = 1  # of the command
+
     def __init__(self, message, failures=None):
         super().__init__(message)
         self.failures = failures or {}
