@@ -31,9 +31,6 @@ _STATLOG_CODES = {
     3: (2, 3, 2, 1),
     5: (8, 6, 8, 13, 2, 10, 1, 3, 5, 4, 7, 11, 12, 9, 14),
     6: (4, 5, 2, 1, 8, 3, 7, 7, 4, 9),
-    8: (0, 1),
-    9: (0, 1),
-    11: (0, 1),
     12: (2, 3, 1),
 }
 # What it wrote for missing numbers.
@@ -212,6 +209,7 @@ def australian(read, member):
         X[:, column] = np.take(codes, X[:, column].astype(int) - 1)
     for column, mean in _STATLOG_MEANS.items():
         X[table[:, column] == "0", column] = mean  # a zero that was measured has more digits
+    X[:, [8, 9, 11]] -= 1
     X[:, 14] += 1
     return {"X": np.delete(X, [4, 15], axis=1), "y": _signs(table[:, 15], "1")}
 

@@ -112,7 +112,7 @@ def recompute(protocol, runs=1, cases=None, jobs=1):
     rows = []
     for task, new, error in computed(Run(protocol), tasks_of(protocol, runs, cases), jobs):
         if error:
-            raise SweepError(f"{task} failed: {error}", {task: error})
+            raise SweepError(f"{task} failed: {error}")
         rows += [{**task._asdict(), **row} for row in new]
     old = published_runs(protocol)[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
     both = pd.DataFrame(rows).merge(old, on=_KEYS, how="left", suffixes=("", "_stored"))

@@ -147,7 +147,7 @@ class Store:
         """Store the rows of one run: all of them or none."""
         if self._connection is None:
             raise StoreError("append must be called inside `with store.writing()`")
-        table = _checked(rows)
+        table = checked(rows)
         key = (*self._key, *task)
         marks = ", ".join("?" * (len(COLUMNS) + len(RISKS) + 2))
         about = (*self._key, canonical_json(self.parameters))
@@ -194,7 +194,8 @@ def remove_runs(path, names):
             connection.executemany(query, names)
 
 
-def _checked(rows):
+def checked(rows):
+    """Give the rows of a run as they are stored, or say what is wrong with them."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise TypeError(f"a run must give a list of dicts, got {rows!r:.80}")
     methods = [row.get("method") for row in rows]

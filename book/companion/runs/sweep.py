@@ -19,7 +19,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from companion.runs.store import Task
+from companion.runs.store import Task, checked
 
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[\da-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})")
 _CONNECT_SECONDS = 5
@@ -33,10 +33,6 @@ class SweepError(Exception):
     """Some runs could not be computed; the message has one sentence for each."""
 
     exit_code = 1  # of the command
-
-    def __init__(self, message, failures=None):
-        super().__init__(message)
-        self.failures = failures or {}
 
 
 class SchedulerError(SweepError):
@@ -74,7 +70,7 @@ def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=Fals
                 failures = _fill(run, missing, store, jobs, scheduler, bar)
     if failures:
         sentences = "\n".join(f"{task} failed: {error}" for task, error in failures.items())
-        raise SweepError(f"{sentences}\n{len(failures)} of {len(tasks)} runs failed", failures)
+        raise SweepError(f"{sentences}\n{len(failures)} of {len(tasks)} runs failed")
     rows, wanted = store.rows(), set(tasks)
     keys = zip(rows["case"], rows["seed"], strict=True)
     return rows[[key in wanted for key in keys]].reset_index(drop=True)
@@ -95,26 +91,18 @@ def _fill(run, missing, store, jobs, scheduler, bar):
     try:
         with closing(computed(run, missing, jobs, scheduler)) as results:
             for task, rows, error in results:
-                error = error or _keep(store, task, rows)
                 if error:
                     failures[task] = error
+                else:
+                    store.append(task, rows)
                 bar.update()
     except KeyboardInterrupt:
         raise SweepInterrupted(f"interrupted; {_RESUME}") from None
     except BrokenProcessPool as error:
-        raise SweepError(f"a worker process died; {_RESUME}", failures) from error
+        raise SweepError(f"a worker process died; {_RESUME}") from error
     except multiprocessing.TimeoutError as error:
         raise SweepError(f"a run did not come back from its worker; {_RESUME}") from error
     return failures
-
-
-def _keep(store, task, rows):
-    """Store one run; return what is wrong with its rows, if anything is."""
-    try:
-        store.append(task, rows)
-    except (TypeError, ValueError) as error:
-        return _sentence(error)
-    return ""
 
 
 def computed(run, tasks, jobs=1, scheduler=None):
@@ -140,7 +128,9 @@ def _attempt(run, task):
     """Compute one run wherever joblib put it; an error travels back as a sentence."""
     try:
         with threadpool_limits(limits=1):
-            return task, run(task.case, task.seed), ""
+            rows = run(task.case, task.seed)
+        checked(rows)
+        return task, rows, ""
     except Exception as error:
         return task, [], _sentence(error)
 
