@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from companion.paths import cross_task
-from companion.runs.experiments import load_case
+from companion.runs.experiments import draw_cross, load_case
 from companion.runs.store import parameters_hash
 from ddr.datasets import scale_to_unit_box
 from ddr.kernels import gaussian_kernel, median_distance, squared_distances
-from ddr.shifts import cross_dataset, selection_probability
+from ddr.shifts import selection_probability
 from ddr.validation import stratified_folds
 
 #: Penalties of the response tables: half decades, to which the grids of a search are rounded.
@@ -38,10 +37,7 @@ class CrossResponses:
         """One row for each C: its test accuracy and its risk in cross-validation."""
         root = np.random.SeedSequence(self.seed, spawn_key=(self.cases.index(case), draw))
         problem_seed, fold_seed = root.spawn(2)
-        task = cross_task(case)
-        problem = cross_dataset(
-            (task.first, task.second), task.direction, random_state=problem_seed, **self.problem
-        )
+        problem = draw_cross(case, problem_seed, self.problem)
         X, y = problem.X_train, problem.y_train
         K = X @ X.T
         accuracies = _accuracies(K, y, problem.X_test @ X.T, problem.y_test, self.Cs)
