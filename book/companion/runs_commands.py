@@ -1,19 +1,32 @@
-"""The commands about runs: `reproduce`, `multiverse`, `verify` and `publish`."""
+"""The commands about runs: `reproduce`, `multiverse`, `verify`, `publish` and `search`."""
 
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from companion.paths import BUILD
+from companion.paths import BUILD, EXPERIMENTS
+
+TABLES, COUNT = click.Choice(EXPERIMENTS), click.IntRange(min=1)
+
+
+def _checked(_, option, value):
+    """Refuse wrong jobs and schedulers before anything is said, made or removed."""
+    from companion.runs import sweep
+
+    checks = {"jobs": sweep.check_jobs, "scheduler": sweep.check_scheduler}
+    if value is not None:
+        checks[option.name](value, f"--{option.name}")
+    return value
+
 
 jobs_option = click.option(
-    "--jobs", type=int, default=-1, help="How many processes (default: one per core)."
+    "--jobs", type=int, default=-1, callback=_checked, help="Processes (default: one per core)."
 )
 store_option = click.option(
     "--store",
     "path",
-    type=Path,
+    type=click.Path(dir_okay=False, path_type=Path),
     default=BUILD / "reproduction" / "runs.sqlite",
     help="The SQLite file with the runs (default: _build/reproduction/runs.sqlite).",
 )
@@ -22,10 +35,10 @@ store_option = click.option(
 def sweep_options(command):
     """Give a command what both sweeps share."""
     for option in (
-        click.argument("experiments", nargs=-1),
-        click.option("--runs", type=int, help="Runs of each case (default: the protocol's)."),
+        click.argument("experiments", nargs=-1, type=TABLES, default=EXPERIMENTS),
+        click.option("--runs", type=COUNT, help="Runs of each case (default: the protocol's)."),
         jobs_option,
-        click.option("--scheduler", metavar="tcp://…", help="Compute on this Dask cluster."),
+        click.option("--scheduler", metavar="tcp://…", callback=_checked, help="A Dask cluster."),
         store_option,
         click.option("--fresh", is_flag=True, help="First remove what is stored of what is asked."),
     )[::-1]:
@@ -39,17 +52,16 @@ def sweep_options(command):
 def reproduce(experiments, protocol, fresh, **options):
     """Compute the paper's tables anew and compare them.
 
-    EXPERIMENTS are synthetic, biased, cross; all by default. The runs go to a store of their own.
-    Interrupted, the command resumes when it is called again. At the end it prints the largest
-    differences from the published runs and from the paper.
+    By default all of them. The runs go to a store of their own. Interrupted, the command resumes
+    when it is called again. At the end it prints the largest differences from the published runs
+    and from the paper.
     """
     from companion.evidence.verdicts import compare, judge, summary
     from companion.runs.protocols import load_protocol
     from companion.runs.reproduce import compute_all, difference_from_published
 
-    chosen = [load_protocol(e, protocol) for e in _checked(experiments, options)]
-    with _told_to_go_on(fresh):
-        _start_afresh(fresh, chosen, options)
+    chosen = [load_protocol(experiment, protocol) for experiment in experiments]
+    with _going_on(fresh, chosen, options):
         for content in chosen:
             experiment, runs = content["experiment"], options["runs"] or content["runs"]
             click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
@@ -78,9 +90,9 @@ def _largest_difference_from_the_paper(comparison):
 def multiverse(experiments, fresh, **options):
     """Compute the matched tables anew under every open choice.
 
-    EXPERIMENTS are synthetic, biased, cross; all by default. Every universe of book/multiverse.yml
-    is computed into a store of its own. Interrupted, the command resumes when it is called again.
-    At the end it prints the gain of DDR-uLSIF over uLSIF beside the published one.
+    By default all of them. Every universe of book/multiverse.yml is computed into a store of its
+    own. Interrupted, the command resumes when it is called again. At the end it prints the gain of
+    DDR-uLSIF over uLSIF beside the published one.
     """
     import pandas as pd
 
@@ -88,12 +100,8 @@ def multiverse(experiments, fresh, **options):
     from companion.runs.reproduce import compute_all
     from companion.runs.results import published_results
 
-    chosen = {
-        e: [*universes(e).values(), *specifications(e).values()]
-        for e in _checked(experiments, options)
-    }
-    with _told_to_go_on(fresh):
-        _start_afresh(fresh, [p for protocols in chosen.values() for p in protocols], options)
+    chosen = {e: [*universes(e).values(), *specifications(e).values()] for e in experiments}
+    with _going_on(fresh, [p for group in chosen.values() for p in group], options):
         for experiment, protocols in chosen.items():
             click.echo(f"{experiment}, {len(protocols)} universes and joint specifications")
             rows = pd.concat(compute_all(protocols, _indented, **options), ignore_index=True)
@@ -112,50 +120,23 @@ def _gain_lines(rows, published, experiment):
         yield f"{name:<{width}}  {row['gain']:+6.2f}   published {known}"
 
 
-def _checked(experiments, options):
-    """Refuse wrong options before anything is said, made or removed."""
-    from companion.paths import EXPERIMENTS
-    from companion.runs.sweep import check_jobs, check_scheduler
-
-    unknown = [experiment for experiment in experiments if experiment not in EXPERIMENTS]
-    if unknown:
-        known = ", ".join(EXPERIMENTS)
-        raise ValueError(f"experiment must be one of {known}, got {', '.join(unknown)}")
-    if options["runs"] is not None and options["runs"] < 1:
-        raise ValueError(f"--runs must be at least 1, got {options['runs']}")
-    check_jobs(options["jobs"], "--jobs")
-    if options["scheduler"] is not None:
-        check_scheduler(options["scheduler"], "--scheduler")
-    if options["path"].is_dir():
-        raise ValueError(f"--store must be a file, got {str(options['path'])!r}, a folder")
-    options["progress"] = True
-    return experiments or EXPERIMENTS
-
-
-def _start_afresh(fresh, protocols, options):
-    from companion.runs.reproduce import start_afresh
-
-    if fresh:
-        start_afresh(protocols, options["path"], options["scheduler"])
-
-
 @contextmanager
-def _told_to_go_on(fresh):
-    """Who goes on after a failure or an interrupt must leave out --fresh; mistakes end with it."""
+def _going_on(fresh, protocols, options):
+    """Begin again where asked to; who goes on after a failure or an interrupt must not ask."""
+    from companion.runs.reproduce import start_afresh
     from companion.runs.store import ParameterMismatchError
     from companion.runs.sweep import SchedulerError, SweepError, SweepInterrupted
 
-    advice = "; leave out --fresh, or it begins again" if fresh else ""
     try:
+        if fresh:
+            start_afresh(protocols, options["path"], options["scheduler"])
         yield
     except ParameterMismatchError as error:
         raise ParameterMismatchError(f"{error}, or remove them by --fresh") from None
-    except SchedulerError:
-        raise
-    except SweepError as error:
-        raise SweepError(f"{error}{advice}", error.failures) from None
-    except SweepInterrupted as error:
-        raise SweepInterrupted(f"{error}{advice}") from None
+    except (SweepError, SweepInterrupted) as error:
+        if not fresh or isinstance(error, SchedulerError):
+            raise
+        raise type(error)(f"{error}; leave out --fresh, or it begins again") from None
 
 
 @click.command()
@@ -168,13 +149,10 @@ def verify(everything, jobs):
 
     By default of the matched tables. Exit code 1 if something differs; what does is named.
     """
-    from companion.paths import EXPERIMENTS
     from companion.runs.protocols import load_protocol
     from companion.runs.reproduce import known_protocols
     from companion.runs.results import verify
-    from companion.runs.sweep import check_jobs
 
-    check_jobs(jobs, "--jobs")
     moved = 0
     for protocol in known_protocols() if everything else map(load_protocol, EXPERIMENTS):
         name = f"{protocol['experiment']} {protocol['protocol']}"
@@ -190,13 +168,14 @@ def verify(everything, jobs):
 @click.command()
 @store_option
 @click.option("--into", type=Path, help="The folder (default: book/results).")
-def publish(path, into):
+@click.option("--replace", is_flag=True, help="Take published runs of other parameters out.")
+def publish(path, into, replace):
     """Add the runs of a store to the published ones, as sorted CSV files."""
     from companion.runs.published import publish
 
     if not path.is_file():
         raise ValueError(f"--store must be a file with runs, got {str(path)!r}, which is none")
-    for written in publish(path, into):
+    for written in publish(path, into, replace):
         click.echo(written)
 
 
@@ -211,9 +190,7 @@ def search(experiment, jobs, path):
     again. At the end it publishes what it found of every protocol and prints the best ones.
     """
     from companion.evidence import protocol_search as searching
-    from companion.runs.sweep import check_jobs
 
-    check_jobs(jobs, "--jobs")
     rules = searching.read_search(experiment)
     found = searching.compute(rules, path, _indented, jobs=jobs, progress=True)
     for written in searching.publish(rules, found):

@@ -12,6 +12,7 @@ import sys
 import tarfile
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -141,8 +142,8 @@ def test_rebuild_restores_a_missing_file_with_the_same_bytes(
     monkeypatch, tmp_path, small_copy, capsys
 ):
     _fake_registry(monkeypatch, tmp_path, "Diabete")
-    [before] = rebuild.rebuild(small_copy, tmp_path, restore=True, progress=False)
-    [after] = rebuild.rebuild(small_copy, tmp_path, progress=False)
+    [before] = rebuild.rebuild(small_copy, tmp_path, restore=True)
+    [after] = rebuild.rebuild(small_copy, tmp_path)
     assert (before.verdict, after.verdict) == ("missing", "identical")
     assert (small_copy / "diabete.npz").read_bytes() == (DATA_FOLDER / "diabete.npz").read_bytes()
 
@@ -150,10 +151,10 @@ def test_rebuild_restores_a_missing_file_with_the_same_bytes(
 def test_rebuild_tells_other_bytes_from_other_values(monkeypatch, tmp_path, small_copy):
     arrays = _fake_registry(monkeypatch, tmp_path, "Australian")
     np.savez(small_copy / "australian.npz", **arrays)
-    [row] = rebuild.rebuild(small_copy, tmp_path, progress=False)
+    [row] = rebuild.rebuild(small_copy, tmp_path)
     assert row.verdict == "same values"
     np.savez(small_copy / "australian.npz", X=arrays["X"] + 1, y=arrays["y"])
-    [row] = rebuild.rebuild(small_copy, tmp_path, progress=False)
+    [row] = rebuild.rebuild(small_copy, tmp_path)
     assert row.verdict == "different"
 
 
@@ -174,7 +175,7 @@ def test_rebuild_never_writes_bytes_that_the_manifest_does_not_know(
     arrays = _fake_registry(monkeypatch, tmp_path, "Diabete")
     arrays["X"] = arrays["X"] + 1
     with pytest.raises(rebuild.RebuildError, match="nothing was written"):
-        rebuild.rebuild(small_copy, tmp_path, restore=True, progress=False)
+        rebuild.rebuild(small_copy, tmp_path, restore=True)
     assert not (small_copy / "diabete.npz").exists()
 
 
@@ -215,10 +216,10 @@ def test_splice_recipe_codes_letters_and_drops_ambiguous_rows():
 
 
 def test_keel_and_ionosphere_recipes_read_their_classes():
-    keel = rebuild.keel_numbers(np.float64)(lambda member: b"@data\n1.5,2, positive\n3,4,no\n", "")
+    keel = rebuild.RECIPES["Diabete"](lambda member: b"@data\n1.5,2, positive\n3,4,no\n", "")
     assert keel["X"].tolist() == [[1.5, 2], [3, 4]]
     assert keel["y"].tolist() == [1, -1]
-    radar = rebuild.ionosphere(lambda member: b"1,0,0.5,g\n1,0,-0.5,b\n", "")
+    radar = rebuild.RECIPES["Ionosphere"](lambda member: b"1,0,0.5,g\n1,0,-0.5,b\n", "")
     assert radar["X"].tolist() == [[1, 0, 0.5], [1, 0, -0.5]]
     assert radar["y"].tolist() == [1, -1]
 
@@ -260,7 +261,7 @@ def test_mnist_recipe_skips_the_headers_and_stops_at_20000(tmp_path):
             member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
-    made = rebuild.mnist(rebuild._reader(archive), "train-images-idx3")
+    made = rebuild.mnist(partial(rebuild.read_member, archive), "train-images-idx3")
     assert made["X"].shape == (20_000, 784)
     assert np.array_equal(made["X"].ravel(), images[: 20_000 * 784])
     assert np.array_equal(made["y"], labels[:20_000])
@@ -269,7 +270,7 @@ def test_mnist_recipe_skips_the_headers_and_stops_at_20000(tmp_path):
 def test_wheels_are_read_as_zip_files(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
         wheel.writestr("inside.txt", "content")
-    assert rebuild._reader(tmp_path / "a.whl")("inside.txt") == b"content"
+    assert rebuild.read_member(tmp_path / "a.whl", "inside.txt") == b"content"
 
 
 def test_a_package_that_arrives_under_another_name_is_refused(monkeypatch, tmp_path):

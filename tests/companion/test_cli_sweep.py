@@ -105,9 +105,14 @@ def test_a_damaged_store_is_kept_and_named(path, small, caplog, fresh):
     [
         (["--jobs", "0"], 2, "--jobs must be a positive whole number or -1, got 0"),
         (["--scheduler", "foo"], 2, "--scheduler must look like tcp://host:8786 or tls:"),
-        (["--runs", "0"], 2, "--runs must be at least 1, got 0"),
+        (["--runs", "0"], 2, "Invalid value for '--runs': 0 is not in the range x>=1"),
         (["--protocol", "best"], 2, "protocol must be one of matched, tuned, got 'best'"),
-        (["images"], 2, "experiment must be one of synthetic, biased, cross, got images"),
+        (
+            ["images"],
+            2,
+            "Invalid value for '[synthetic|biased|cross]...': "
+            "'images' is not one of 'synthetic', 'biased', 'cross'",
+        ),
         (["--scheduler", "tcp://127.0.0.1:9"], 1, "scheduler 'tcp://127.0.0.1:9' cannot be used"),
     ],
 )
@@ -131,7 +136,8 @@ def test_a_mistake_is_one_sentence_and_removes_nothing(
 def test_a_folder_is_no_store(tmp_path, capsys, name):
     assert command(tmp_path, name=name) == 2
     assert capsys.readouterr().err == (
-        f"ddr-book: --store must be a file, got '{tmp_path}', a folder\n"
+        f"ddr-book: Invalid value for '--store': File '{tmp_path}' is a directory; "
+        f"see ddr-book {name} --help\n"
     )
 
 
@@ -231,9 +237,15 @@ def test_publish_writes_what_the_store_holds(path, tmp_path, small, capsys):
     ]
     rows = store_of(small("synthetic"), path).rows()
     assert published_results(into)["accuracy"].tolist() == rows["accuracy"].tolist()
+    compute(changed(small("synthetic"), seed=1), tmp_path / "other", runs=1)
+    again = ["publish", "--store", tmp_path / "other", "--into", into]
+    assert main(again) == 1
+    assert "take these out by --replace" in capsys.readouterr().err
+    assert main([*again, "--replace"]) == 0
+    assert published_results(into)["seed"].tolist() == [0]
     assert main(["publish", "--store", tmp_path / "none", "--into", into]) == 2
     assert "--store must be a file with runs" in capsys.readouterr().err
-    assert [name for _, name, _ in protocols_in(path)] == ["matched"]
+    assert [name for _, name in protocols_in(path)] == ["matched"]
 
 
 def test_verify_names_what_differs(monkeypatch, capsys):

@@ -140,7 +140,7 @@ def test_kliep_and_kmm_join_where_promised():
         ({"colour": 1}, "a protocol has an unknown key 'colour'"),
         (
             {"ratios": {"uLSFI": {"sigma": 1.0}}},
-            "ratios has an unknown ratio 'uLSFI'; known are KLIEP, KMM, uLSIF",
+            "ratios has an unknown key 'uLSFI'; known are KLIEP, KMM, uLSIF",
         ),
         (
             {"ratios": {"KMM": {"sigm": 1.0}}},
@@ -152,7 +152,8 @@ def test_kliep_and_kmm_join_where_promised():
             "uLSIF of ratios has an unknown key 'random_state'",
         ),
         ({"ratios": {"uLSIF": 1.0}}, "uLSIF of ratios must hold settings by their names, got 1.0"),
-        ({"ratios": "uLSIF"}, "ratios must hold the settings of each ratio by its name"),
+        ({"ratios": "uLSIF"}, "ratios must hold settings by their names, got 'uLSIF'"),
+        ({"ddr": 1}, "ddr must hold settings by their names, got 1"),
     ],
 )
 def test_typing_mistakes_are_refused(change, sentence):
@@ -225,11 +226,12 @@ def test_an_unbiased_naive_bayes_divides_by_one_less():
     assert model.var_.ravel() == pytest.approx([0.5, 4.0])
 
 
-def test_universe_needs_a_question(tmp_path):
-    path = tmp_path / "multiverse.yml"
-    path.write_text("runs: 10\nproblem: {}\nuniverses: {odd: {al: {}}}\n")
-    with pytest.raises(ValueError, match="universe 'odd' must have a question"):
-        read_multiverse(path)
+def test_universes_have_a_question_and_changes_of_known_experiments():
+    content = read_multiverse()
+    for universe in content["universes"].values():
+        assert universe["question"]
+        assert set(universe) <= {"name", "question", "all", *EXPERIMENTS}
+    assert set(content["joint"]["runs"]) == set(EXPERIMENTS)
 
 
 def test_gains_are_means_over_cases():

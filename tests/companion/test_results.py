@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from companion.paths import EXPERIMENTS
 from companion.runs import results as door
-from companion.runs.experiments import Run
+from companion.runs.experiments import Run, methods_of
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.published import (
     FOLDER,
@@ -15,10 +15,10 @@ from companion.runs.published import (
     write_published,
 )
 from companion.runs.published import publish as publish_store
-from companion.runs.reproduce import compute, known_protocols
+from companion.runs.reproduce import compute, known_protocols, store_of
 from companion.runs.results import (
     chosen_gaps,
-    complete,
+    mismatch,
     published_runs,
     random_direction_runs,
     recomputed,
@@ -47,10 +47,18 @@ def computed(tmp_path_factory, protocol):
 
 
 @pytest.fixture
-def published(tmp_path, computed):
-    """A folder in which these runs are published."""
-    publish_store(computed, tmp_path / "results")
+def folder(tmp_path, monkeypatch):
+    """An empty folder of results, and another place for runs that a page computes."""
+    monkeypatch.setattr("companion.runs.published.FOLDER", tmp_path / "results")
+    monkeypatch.setattr(door, "BUILD", tmp_path / "build")
     return tmp_path / "results"
+
+
+@pytest.fixture
+def published(folder, computed):
+    """A folder in which these runs are published."""
+    publish_store(computed)
+    return folder
 
 
 # --- what is published ------------------------------------------------------------------------
@@ -61,8 +69,15 @@ def test_every_protocol_of_the_book_is_published_completely():
     assert len(protocols) == len(published_parameters())
     for content in protocols:
         name = f"{content['experiment']} {content['protocol']}"
-        assert published_runs(content).mismatch == "", name
-        assert complete(content), name
+        assert mismatch(content) == "", name
+        wanted = {
+            (case, seed, method)
+            for case in content["cases"]
+            for seed in range(content["runs"])
+            for method in methods_of(content, case)
+        }
+        rows = published_runs(content)
+        assert wanted <= set(zip(rows["case"], rows["seed"], rows["method"], strict=True)), name
 
 
 def test_published_files_are_canonical(tmp_path):
@@ -75,25 +90,41 @@ def test_published_files_are_canonical(tmp_path):
 
 
 def test_publishing_keeps_every_value(published, computed, protocol):
-    from companion.runs.reproduce import store_of
-
-    pd.testing.assert_frame_equal(
-        published_runs(protocol, published).rows, store_of(protocol, computed).rows()
-    )
-    assert list(published_results(published).columns) == list(COLUMNS)
-    before = verified(published.resolve())
-    publish_store(computed, published)
-    assert verified(published.resolve()) == before, "publishing twice changes nothing"
+    pd.testing.assert_frame_equal(published_runs(protocol), store_of(protocol, computed).rows())
+    assert list(published_results().columns) == list(COLUMNS)
+    before = verified(published)
+    publish_store(computed)
+    assert verified(published) == before, "publishing twice changes nothing"
 
 
 def test_runs_of_other_parameters_are_not_published_under_the_same_name(
     published, protocol, tmp_path
 ):
     compute(changed(protocol, seed=5), tmp_path / "other", runs=1, cases=["100"])
-    before = verified(published.resolve())
+    before = verified(published)
     with pytest.raises(ParameterMismatchError, match=r"other parameters \(seed: \d+ there, 5 here"):
-        publish_store(tmp_path / "other", published)
-    assert verified(published.resolve()) == before
+        publish_store(tmp_path / "other")
+    assert verified(published) == before
+
+
+def test_outdated_runs_are_replaced_when_asked_and_no_others(published, protocol, tmp_path):
+    compute(changed(protocol, protocol="universe:kept"), tmp_path / "kept", runs=1, cases=["100"])
+    publish_store(tmp_path / "kept")
+    new = changed(protocol, seed=5)
+    compute(new, tmp_path / "other", runs=1, cases=["200"])
+    publish_store(tmp_path / "other", replace=True)
+    pd.testing.assert_frame_equal(published_runs(new), store_of(new, tmp_path / "other").rows())
+    assert mismatch(protocol).startswith("seed: 5 there")
+    assert len(published_results()) == 2 * len(METHODS)
+    publish_store(tmp_path / "other", replace=True)
+    assert len(published_results()) == 2 * len(METHODS), "nothing was outdated"
+
+
+def test_runs_of_a_search_are_left_to_the_search(published, protocol, tmp_path):
+    before = verified(published)
+    compute(changed(protocol, protocol="search:a"), tmp_path / "search", runs=1, cases=["100"])
+    publish_store(tmp_path / "search")
+    assert verified(published) == before
 
 
 def alter(path):
@@ -141,13 +172,13 @@ def alter(path):
     "damage", mends="A file of results could vanish, and 1,680 rows with it, without a word."
 )
 def test_what_is_not_as_published_is_named(published, computed, harm, said):
-    published_results(published)
+    published_results()
     harm(published)
     with pytest.raises(StoreError, match=said) as caught:
-        published_results(published)
+        published_results()
     assert "\n" not in str(caught.value)
     with pytest.raises(StoreError, match=said):
-        publish_store(computed, published)  # which would write a new list
+        publish_store(computed)  # which would write a new list
 
 
 def test_a_folder_without_files_has_no_runs(tmp_path):
@@ -156,61 +187,60 @@ def test_a_folder_without_files_has_no_runs(tmp_path):
 
 
 def test_other_tables_are_listed_but_are_no_runs(published):
-    before = len(published_results(published))
+    before = len(published_results())
     write_files({"synthetic-search.csv": "variant,score\na,1\n"}, published)
     assert "synthetic-search.csv" in (published / "SHA256SUMS").read_text()
-    assert len(published_results(published)) == before
+    assert len(published_results()) == before
 
 
 def test_a_caller_may_change_what_it_got(published):
-    mine = published_results(published)
+    mine = published_results()
     mine["accuracy"] = 0.0
-    assert (published_results(published)["accuracy"] > 0.5).all()
+    assert (published_results()["accuracy"] > 0.5).all()
 
 
 # --- what a page shows ------------------------------------------------------------------------
 
 
 def test_stored_runs_are_read_and_nothing_is_computed(protocol, published, tmp_path):
-    shown = runs_to_show(protocol, 2, ["100"], published, tmp_path / "scratch")
-    pd.testing.assert_frame_equal(shown.rows, published_runs(protocol, published).rows)
+    shown = runs_to_show(protocol, 2, ["100"])
+    pd.testing.assert_frame_equal(shown.rows, published_runs(protocol))
     assert str(shown) == "2 runs from the store, 0 computed for this page"
-    assert not (tmp_path / "scratch").exists()
+    assert not (tmp_path / "build").exists()
 
 
 def test_only_missing_runs_are_computed(protocol, published, tmp_path):
-    before = verified(published.resolve())
-    shown = runs_to_show(protocol, 3, ["200", "100"], published, tmp_path, progress=False)
+    before = verified(published)
+    shown = runs_to_show(protocol, 3, ["200", "100"], progress=False)
     assert (shown.stored, shown.computed) == (2, 4)
     keys = list(dict.fromkeys(zip(shown.rows["case"], shown.rows["seed"], strict=True)))
     assert keys == [(case, seed) for case in ("200", "100") for seed in range(3)]
     expected = Run(protocol)("200", 1)
     found = shown.rows[(shown.rows["case"] == "200") & (shown.rows["seed"] == 1)]
     assert found["accuracy"].tolist() == [row["accuracy"] for row in expected]
-    assert verified(published.resolve()) == before
+    assert verified(published) == before
 
 
 def test_other_parameters_are_computed_in_silence(protocol, published, tmp_path, capfd, caplog):
     other = changed(protocol, seed=5)
-    shown = runs_to_show(other, 1, ["100"], published, tmp_path)
+    shown = runs_to_show(other, 1, ["100"])
     assert (shown.stored, shown.computed) == (0, 1)
     assert caplog.records == []
     assert capfd.readouterr().err == ""
-    again = runs_to_show(other, 1, ["100"], published, tmp_path)
+    again = runs_to_show(other, 1, ["100"])
     pd.testing.assert_frame_equal(again.rows, shown.rows)  # taken up again, seconds included
 
 
 def test_incomplete_runs_are_shown_and_completed_on_request(protocol, published, tmp_path):
-    options = {"published": published, "scratch": tmp_path}
-    shown = stored_or_computed(protocol, 3, ["100"], **options)
+    shown = stored_or_computed(protocol, 3, ["100"])
     assert (shown.stored, shown.computed) == (2, 0)
     assert what_is_missing(shown, 3, ["100"]) == (
         "NOT COMPLETE: 2 of 3 runs are there; missing are 1 of 100"
     )
-    whole = stored_or_computed(protocol, 3, ["100"], compute_missing=True, **options)
+    whole = stored_or_computed(protocol, 3, ["100"], compute_missing=True)
     assert (whole.stored, whole.computed) == (2, 1)
     assert what_is_missing(whole, 3, ["100"]) == "complete: 3 of 3 runs"
-    other = stored_or_computed(protocol, 1, ["200"], **options)
+    other = stored_or_computed(protocol, 1, ["200"])
     assert (other.stored, other.computed) == (0, 1)
 
 
@@ -235,7 +265,7 @@ def test_setting_is_that_of_the_run(protocol):
 
 
 def test_recomputed_runs_agree_with_the_published(protocol, published):
-    text = recomputed(protocol, 2, ["100"], published=published)
+    text = recomputed(protocol, 2, ["100"])
     assert text.startswith("6 of 6 accuracies computed again agree within 0;")
     assert text.endswith("agree within 5 % in 6 of 6")
 
@@ -251,20 +281,20 @@ def test_recomputed_runs_agree_with_the_published(protocol, published):
 def test_nothing_recomputed_is_said_with_its_reason(
     protocol, published, runs, case, changes, reason
 ):
-    text = recomputed(changed(protocol, **changes), runs, [case], published=published)
+    text = recomputed(changed(protocol, **changes), runs, [case])
     assert text == f"no stored run was computed again: {reason}"
 
 
 def test_runs_that_lie_are_found_out(protocol, published):
-    rows = published_results(published)
+    rows = published_results()
     rows.loc[1, "accuracy"] -= 0.1
-    write_published(rows, published_parameters(published), published)
+    write_published(rows, published_parameters(), published)
     expected = r"1 of 3 accuracies differ .* more than 0.02; .* \+0.1000 \(100, uLSIF, run 0\)"
     with pytest.raises(AssertionError, match=expected):
-        recomputed(protocol, 1, ["100"], tolerance=0.02, published=published)
-    [said] = door.verify(changed(protocol, cases=["100"]), published=published)
+        recomputed(protocol, 1, ["100"], tolerance=0.02)
+    [said] = door.verify(changed(protocol, cases=["100"]))
     assert said.startswith("the accuracy of uLSIF on 100, run 0, is 0.")
-    assert door.verify(changed(protocol, seed=5), published=published)[0].startswith(
+    assert door.verify(changed(protocol, seed=5))[0].startswith(
         "published with other parameters (seed:"
     )
 
@@ -302,16 +332,15 @@ def test_taken_gap_is_the_largest_of_the_run(biased):
         assert row.taken >= row.mean
 
 
-def test_random_direction_is_computed_or_read(biased, tmp_path):
-    folder, path = tmp_path / "results", tmp_path / "runs.sqlite"
-    arguments = (biased, ["BreastCancer"], 1, folder)
-    new, stored = random_direction_runs(*arguments, scratch=tmp_path)
+def test_random_direction_is_computed_or_read(biased, tmp_path, folder):
+    path, arguments = tmp_path / "runs.sqlite", (biased, ["BreastCancer"], 1)
+    new, stored = random_direction_runs(*arguments)
     assert not stored
     assert sorted(new["method"]) == sorted(METHODS)
     compute(
         changed(biased, protocol="universe:omega-random", problem={"choose": "none"}), path, runs=1
     )
-    publish_store(path, folder)
+    publish_store(path)
     read, stored = random_direction_runs(*arguments)
     assert stored
     assert read["accuracy"].tolist() == new["accuracy"].tolist()

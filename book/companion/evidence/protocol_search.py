@@ -86,8 +86,8 @@ def _cross(search, path, say, **options):
         for number, name in enumerate(going, start=1):
             say(f"{stage}, {number} of {len(going)}: {name}")
             run = (CostResponses if last else CrossResponses)(options_of[name], search)
-            kind = "costs" if last else "search"
-            store = Store(path, "cross", f"{kind}:{name}", run.parameters)
+            called = f"search:{name}{', costs' if last else ''}"
+            store = Store(path, "cross", called, run.parameters)
             tables.append(as_responses(sweep(run, tasks, store, **options), stage, name))
         responses = pd.concat(tables, ignore_index=True)
         going = [] if last else kept(search, printed, responses, stage)

@@ -15,7 +15,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from companion.paths import cross_task
-from companion.runs.protocols import RATIOS, settings
+from companion.runs.protocols import RATIOS
+from companion.runs.store import VALUES
 from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
 from ddr import datasets
 from ddr.discriminative import DDRClassifier
@@ -39,7 +40,8 @@ class Run:
     @property
     def parameters(self):
         """What decides a run's result, for the results store."""
-        return settings(self.protocol)
+        names = ("about", "experiment", "protocol", "runs", "cases")
+        return {key: value for key, value in self.protocol.items() if key not in names}
 
     def __call__(self, case, seed):
         """Rows of one run, one for each method."""
@@ -72,12 +74,16 @@ def draw_problem(protocol, case, seed, bench):
         mixture = MIXTURES[options.pop("counts", "random")]
         return mixture_shift(int(case), mixture=mixture, random_state=seed, **options)
     if protocol["experiment"] == "cross":
-        task = cross_task(case)
-        pair = task.first, task.second
-        return cross_dataset(pair, task.direction, random_state=seed, **options)
+        return draw_cross(case, seed, options)
     table = load_case(case)
     gap = bench.gap if options.get("choose", "max_gap") == "max_gap" else None
     return biased_sampling(table.X, table.y, gap=gap, random_state=seed, **options)
+
+
+def draw_cross(case, seed, options):
+    """Draw the problem of a cross-dataset case such as "USPS to MNIST 3 vs 4"."""
+    task = cross_task(case)
+    return cross_dataset((task.first, task.second), task.direction, random_state=seed, **options)
 
 
 def load_case(case):
@@ -100,7 +106,6 @@ class Bench:
         self.scale = median_distance(X_test)
         self.X_train = X_train
         self.learner = self._learner(X_test)
-        self._start = None
 
     def _learner(self, X_test):
         options = dict(self.protocol["learner"])
@@ -159,20 +164,16 @@ class Bench:
             row = self._discriminative(method.removeprefix("DDR-"), problem)
         else:
             row = self._weighted(method, problem)
-        empty = dict.fromkeys(
-            ("accuracy", "n_iter", "mutual_information", "prior_ratio", "ess"), float("nan")
-        )
-        seconds = time.perf_counter() - start
-        return {"method": method} | empty | row | {"seconds": seconds}
+        seconds = {"seconds": time.perf_counter() - start}
+        return {"method": method} | dict.fromkeys(VALUES, float("nan")) | row | seconds
 
     def _weighted(self, method, problem):
         weights = np.ones(len(problem.y_train))
         if method == "Oracle-imp":
             weights = problem.importance
         elif method != "Unweighted":
-            weights = self.ratio(method).fit(problem.X_train, problem.X_test).weights_
-            if not np.any(weights > 0):
-                weights = np.ones(len(problem.y_train))
+            estimated = self.ratio(method).fit(problem.X_train, problem.X_test).weights_
+            weights = estimated if np.any(estimated > 0) else weights
         weights = weights / weights.mean()
         model = clone(self.learner).fit(problem.X_train, problem.y_train, sample_weight=weights)
         return {

@@ -7,12 +7,20 @@ import numpy as np
 from companion.paths import BOOK, EXPERIMENTS, read_yaml
 from companion.runs.protocols import changed, load_protocol
 
-METHODS = ["Unweighted", "uLSIF", "DDR-uLSIF"]
+#: The methods that every universe compares, on all cases.
+FEW = {
+    "methods": ["Unweighted", "uLSIF", "DDR-uLSIF"],
+    "extra_methods": {"cases": [], "methods": []},
+}
+
+
+def read():
+    """Read the list of universes."""
+    return read_yaml(BOOK / "multiverse.yml")
 
 
 def _base(content, experiment):
-    few = {"methods": METHODS, "extra_methods": {"cases": [], "methods": []}}
-    return changed(load_protocol(experiment), **few, **content.get("base", {}).get(experiment, {}))
+    return changed(load_protocol(experiment), **FEW, **content["base"].get(experiment, {}))
 
 
 def _changes(content, experiment):
@@ -21,9 +29,9 @@ def _changes(content, experiment):
     return {name: change for name, change in found.items() if change is not None}
 
 
-def universes(experiment, path=None):
+def universes(experiment):
     """Protocols of an experiment's universes: one choice changed at a time."""
-    content = read(path)
+    content = read()
     base = changed(_base(content, experiment), runs=content["runs"][experiment])
     return {
         name: changed(base, protocol=f"universe:{name}", **change)
@@ -31,16 +39,14 @@ def universes(experiment, path=None):
     }
 
 
-def specifications(experiment, path=None):
+def specifications(experiment):
     """Protocols with many choices changed at once, drawn at random; ``about`` lists the changes."""
-    content = read(path)
+    content = read()
     rule, changes = content["joint"], _changes(content, experiment)
-    if experiment not in rule["runs"]:
-        return {}
     rng = np.random.default_rng([rule["seed"], EXPERIMENTS.index(experiment)])
     factors = [[name for name in factor if name in changes] for factor in rule["factors"]]
     base, found = _base(content, experiment), {}
-    base = changed(base, cases=base["cases"][:: rule.get("every", {}).get(experiment, 1)])
+    base = changed(base, cases=base["cases"][:: rule["every"].get(experiment, 1)])
     for number in range(1, rule["specifications"] + 1):
         drawn = [["", *factor][rng.integers(len(factor) + 1)] for factor in factors]
         chosen = [name for name in drawn if name]
@@ -48,16 +54,3 @@ def specifications(experiment, path=None):
         names = {"protocol": f"joint:{number:02d}", "about": chosen}
         found[names["protocol"]] = changed(protocol, runs=rule["runs"][experiment], **names)
     return found
-
-
-def read(path=None):
-    """Read and check the list of universes."""
-    content = read_yaml(path or BOOK / "multiverse.yml")
-    for name, universe in content["universes"].items():
-        unknown = set(universe) - {"name", "question", "all", *EXPERIMENTS}
-        if unknown or "question" not in universe:
-            raise ValueError(
-                f"universe {name!r} must have a question and changes for all or for some of "
-                f"{', '.join(EXPERIMENTS)}, got the keys {', '.join(sorted(universe))}"
-            )
-    return content

@@ -6,7 +6,6 @@ anything runs.
 
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 
 from companion.paths import BOOK, EXPERIMENTS, read_yaml
 from ddr.kliep import KLIEP
@@ -14,9 +13,8 @@ from ddr.kmm import KMM
 from ddr.ulsif import ULSIF
 
 RATIOS = {"uLSIF": ULSIF, "KLIEP": KLIEP, "KMM": KMM}
-_ALLOWED = {
-    "": "about experiment protocol seed runs cases methods extra_methods "
-    "problem learner ratios ddr",
+_KEYS = "about experiment protocol seed runs cases methods extra_methods problem learner ratios ddr"
+_SECTIONS = {
     "extra_methods": "cases methods",
     "problem": "n_test counts choose n_omegas redraw strength test_fraction "
     "resize antialias clip scaling fraction max_samples",
@@ -26,47 +24,34 @@ _ALLOWED = {
 }
 
 
-def protocol_names(folder=None):
+def protocol_names():
     """Names of the protocols of each experiment."""
-    files = sorted(Path(folder or BOOK / "protocols").glob("*.yml"))
-    pairs = [file.stem.split("-", 1) for file in files]
+    pairs = [file.stem.split("-", 1) for file in sorted((BOOK / "protocols").glob("*.yml"))]
     return {e: [p for experiment, p in pairs if experiment == e] for e in EXPERIMENTS}
 
 
-def load_protocol(experiment, protocol="matched", folder=None):
+def load_protocol(experiment, protocol="matched"):
     """Read and check one protocol."""
     if experiment not in EXPERIMENTS:
         raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {experiment!r}")
-    path = Path(folder or BOOK / "protocols") / f"{experiment}-{protocol}.yml"
-    if not path.exists():
-        known = ", ".join(protocol_names(folder)[experiment])
-        raise ValueError(f"protocol must be one of {known}, got {protocol!r}")
-    return check_protocol(read_yaml(path))
+    known = protocol_names()[experiment]
+    if protocol not in known:
+        raise ValueError(f"protocol must be one of {', '.join(known)}, got {protocol!r}")
+    return check_protocol(read_yaml(BOOK / "protocols" / f"{experiment}-{protocol}.yml"))
 
 
 def check_protocol(content):
     """Return a protocol unchanged, or say in one sentence which key is wrong."""
-    for section, allowed in _ALLOWED.items():
-        keys = content if section == "" else content.get(section, {})
-        _check_keys(section or "a protocol", keys, allowed.split())
+    _check_keys("a protocol", content, _KEYS.split())
+    for section, allowed in _SECTIONS.items():
+        _check_keys(section, content.get(section, {}), allowed.split())
     for key in ("experiment", "protocol", "seed", "cases", "methods", "learner", "ratios"):
         if key not in content:
             raise ValueError(f"a protocol must have the key {key!r}")
-    _check_ratios(content["ratios"])
-    return content
-
-
-def _check_ratios(ratios):
-    if not isinstance(ratios, dict):
-        raise ValueError(f"ratios must hold the settings of each ratio by its name, got {ratios!r}")
-    for name, options in ratios.items():
-        if name not in RATIOS:
-            raise ValueError(
-                f"ratios has an unknown ratio {name!r}; known are {', '.join(sorted(RATIOS))}"
-            )
-        if not isinstance(options, dict):
-            raise ValueError(f"{name} of ratios must hold settings by their names, got {options!r}")
+    _check_keys("ratios", content["ratios"], RATIOS)
+    for name, options in content["ratios"].items():
         _check_keys(f"{name} of ratios", options, _settings_of(name))
+    return content
 
 
 @cache
@@ -76,8 +61,10 @@ def _settings_of(ratio):
     return known | ({"sums", "pooled"} if ratio == "uLSIF" else set())
 
 
-def _check_keys(section, keys, known):
-    for key in keys:
+def _check_keys(section, content, known):
+    if not isinstance(content, dict):
+        raise ValueError(f"{section} must hold settings by their names, got {content!r}")
+    for key in content:
         if key not in known:
             raise ValueError(
                 f"{section} has an unknown key {key!r}; known are {', '.join(sorted(known))}"
@@ -86,29 +73,14 @@ def _check_keys(section, keys, known):
 
 def changed(content, **changes):
     """Copy a protocol with some settings changed."""
-    content = deepcopy(content)
-    for key, value in changes.items():
-        if isinstance(value, dict) and isinstance(content.get(key), dict):
-            content[key] = merged(content[key], value)
-        else:
-            content[key] = value
-    return check_protocol(content)
+    return check_protocol(merged(deepcopy(content), changes))
 
 
 def merged(old, new):
-    """Merge one level deeper too: ``ratios`` holds a dict for each ratio. None removes a key."""
+    """Merge settings, also those within settings; None removes one."""
     both = dict(old)
     for key, value in new.items():
         if isinstance(value, dict) and isinstance(both.get(key), dict):
             value = merged(both[key], value)
         both[key] = value
     return {key: value for key, value in both.items() if value is not None}
-
-
-def settings(content):
-    """The part of a protocol that decides what a single run gives."""
-    return {
-        k: v
-        for k, v in content.items()
-        if k not in ("about", "experiment", "protocol", "runs", "cases")
-    }

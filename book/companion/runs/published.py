@@ -1,17 +1,16 @@
 """The published runs: `book/results`, a few sorted CSV files and the list of their SHA-256.
 
 One file an experiment and kind: `biased-tables.csv` has the protocols of the paper's tables,
-`biased-universes.csv` those named `universe:…`, `biased-search.csv` those named `search:…`.
+`biased-universes.csv` those named `universe:…`, `biased-joint.csv` those named `joint:…`.
 `parameters.json` says what was computed, `SHA256SUMS` notices whatever is altered, removed, added
-or swapped. A CSV file with other columns may lie there too; it is in the list, but no runs.
+or swapped. What a search found lies there too; it is in the list, but no runs.
 """
 
 import hashlib
 import json
-import math
 import os
 import re
-from io import StringIO
+from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
@@ -32,15 +31,14 @@ from companion.runs.store import (
 
 FOLDER = BOOK / "results"
 SUMS, PARAMETERS = "SHA256SUMS", "parameters.json"
-_KINDS = {"universe": "universes", "search": "search"}
-_HEADER = ",".join(column for column in COLUMNS if column != "experiment")
+_HEADER = (",".join(COLUMNS[1:]) + "\n").encode()
 _read_before = {}
 
 
 def file_name(experiment, protocol):
     """Name the file in which the runs of a protocol are published."""
-    prefix, colon, _ = protocol.partition(":")
-    return f"{experiment}-{_KINDS.get(prefix, prefix) if colon else 'tables'}.csv"
+    kind = protocol.partition(":")[0] if ":" in protocol else "tables"
+    return f"{experiment}-{'universes' if kind == 'universe' else kind}.csv"
 
 
 def published_results(folder=None):
@@ -59,8 +57,9 @@ def _read(folder):
     state = [(p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in _files(folder)]
     if _read_before.get(folder, (None,))[0] != state:
         contents = verified(folder)
-        tables = [_table(name, data) for name, data in contents.items() if _has_runs(data)]
-        results = pd.concat(tables, ignore_index=True) if tables else _table("-", b"")
+        runs = {name: data for name, data in contents.items() if data.startswith(_HEADER)}
+        tables = [_table(*file) for file in runs.items()] or [_table("-", _HEADER)]
+        results = pd.concat(tables, ignore_index=True)
         keyed = json.loads(contents.get(PARAMETERS, b"{}"))
         parameters = {tuple(key.split("/")): entry["parameters"] for key, entry in keyed.items()}
         _read_before[folder] = state, results, parameters
@@ -69,9 +68,7 @@ def _read(folder):
 
 def _files(folder):
     """List what is published; what an editor or a system leaves hidden there is not."""
-    if not folder.is_dir():
-        return []
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    return sorted(folder.glob("[!.]*"))
 
 
 def verified(folder):
@@ -104,43 +101,40 @@ def _bytes(path):
         raise StoreError(f"{path.name} cannot be read: {error.strerror}") from None
 
 
-def _has_runs(data):
-    return data.startswith(f"{_HEADER}\n".encode())
-
-
 def _table(name, data):
-    text = data.decode() or _HEADER
-    table = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False)
+    """Read the runs of a file; its numbers by Python's float, which gives just what was written."""
+    numbers = dict.fromkeys(VALUES, lambda cell: float(cell or "nan"))
+    texts = dict.fromkeys(("protocol", "case", "method"), str)
+    table = pd.read_csv(BytesIO(data), dtype=texts, converters=numbers, keep_default_na=False)
     table.insert(0, "experiment", name.rpartition("-")[0])
-    table["seed"] = table["seed"].astype("int64")
-    for column in VALUES:  # by Python's float, which reads back just what repr wrote
-        table[column] = pd.Series([float(cell or "nan") for cell in table[column]], dtype=float)
-    return table[list(COLUMNS)]
+    return table.astype({"seed": "int64"} | dict.fromkeys(VALUES, float))
 
 
-def publish(path, folder=None):
-    """Add the runs of a store to the published ones; return what was written."""
-    folder = Path(folder or FOLDER)
+def publish(path, folder=None, replace=False):
+    """Add the runs of a store to the published ones, or put them in place of outdated ones."""
     old, parameters = published_results(folder), dict(published_parameters(folder))
-    tables = [old]
-    for experiment, protocol, there in protocols_in(path):
-        key = (experiment, protocol)
-        differ = differences(parameters.get(key, there), there)
-        if differ:
+    tables = []
+    for (experiment, protocol), new in protocols_in(path).items():
+        if protocol.startswith("search:"):
+            continue  # a search publishes what it found, not its runs
+        differ = differences(parameters.get((experiment, protocol), new), new)
+        if differ and not replace:
             raise ParameterMismatchError(
                 f"published are runs of {experiment} {protocol} with other parameters ({differ}); "
-                "take these out of book/results first, or use another protocol name"
+                "take these out by --replace, or use another protocol name"
             )
-        parameters[key] = there
-        tables.append(Store(path, experiment, protocol, there).rows())
-    return write_published(pd.concat(tables, ignore_index=True), parameters, folder)
+        if differ:
+            old = old[(old["experiment"] != experiment) | (old["protocol"] != protocol)]
+        parameters[experiment, protocol] = new
+        tables.append(Store(path, experiment, protocol, new).rows())
+    return write_published(pd.concat([old, *tables], ignore_index=True), parameters, folder)
 
 
 def write_published(rows, parameters, folder):
     """Write runs and their parameters into a folder; of a run that stands twice, the later one."""
     rows = rows.drop_duplicates(["experiment", "protocol", "case", "seed", "method"], keep="last")
     files = [file_name(*key) for key in zip(rows["experiment"], rows["protocol"], strict=True)]
-    texts = {name: _csv(part) for name, part in rows.groupby(files)}
+    texts = {name: _csv(part) for name, part in rows.groupby(pd.Index(files))}
     return write_files({**texts, PARAMETERS: _parameters_text(parameters)}, folder)
 
 
@@ -162,20 +156,12 @@ def write_files(texts, folder=None):
 
 def _csv(rows):
     """Write rows by protocol, case and seed; a run's methods keep the order of the protocol."""
-    rows = rows.sort_values("seed", kind="stable")
-    rows = rows.sort_values("case", key=lambda c: c.map(natural_order), kind="stable")
-    rows = rows.sort_values("protocol", kind="stable")
-    cells = [[_cell(v) for v in rows[column]] for column in _HEADER.split(",")]
-    return "\n".join([_HEADER, *(",".join(line) for line in zip(*cells, strict=True))]) + "\n"
 
+    def place(row):
+        return row.protocol, natural_order(row.case), row.seed
 
-def _cell(value):
-    """Write a text as it is, and of a number the shortest text that reads back as the same."""
-    if isinstance(value, str):
-        if any(mark in value for mark in ',"\r\n'):
-            raise ValueError(f"names must have no comma, quote or line end, got {value!r}")
-        return value
-    return "" if math.isnan(value) else repr(value)
+    rows = pd.DataFrame(sorted(rows.itertuples(index=False), key=place))
+    return rows.drop(columns="experiment").to_csv(index=False, lineterminator="\n")
 
 
 def _parameters_text(parameters):

@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from companion.paths import cross_task
-from companion.runs.experiments import load_case
+from companion.runs.experiments import draw_cross, load_case
 from companion.runs.store import parameters_hash
 from ddr.datasets import scale_to_unit_box
 from ddr.kernels import gaussian_kernel, median_distance, squared_distances
-from ddr.shifts import cross_dataset, selection_probability
+from ddr.shifts import selection_probability
 from ddr.svm import LinearSVMWithPosteriorsCV
 from ddr.validation import stratified_folds
 
@@ -39,10 +38,7 @@ class CrossResponses:
         """The problem of a draw, and the seed of its folds."""
         root = np.random.SeedSequence(self.seed, spawn_key=(self.cases.index(case), draw))
         problem_seed, fold_seed = root.spawn(2)
-        task = cross_task(case)
-        pair = task.first, task.second
-        options = {"random_state": problem_seed} | self.problem
-        return cross_dataset(pair, task.direction, **options), fold_seed
+        return draw_cross(case, problem_seed, self.problem), fold_seed
 
     def __call__(self, case, draw):
         """One row for each C: its test accuracy and its risk in cross-validation."""

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from companion.paths import BUILD
-from companion.runs.experiments import Run, methods_of, setting_of
-from companion.runs.multiverse import METHODS
+from companion.runs.experiments import Run, setting_of
+from companion.runs.multiverse import FEW
 from companion.runs.protocols import changed
 from companion.runs.published import published_parameters, published_results
-from companion.runs.store import Store, Task, differences, parameters_hash
+from companion.runs.reproduce import names_of, store_of, tasks_of
+from companion.runs.store import differences, parameters_hash
 from companion.runs.sweep import SweepError, computed, sweep
 from ddr.discriminative import DDRClassifier
 
@@ -29,13 +30,6 @@ _DIAGNOSTICS_AGREE = 0.05
 _SAME_WEIGHTS, _ROUNDING = 0.9, 1e-4
 
 
-class PublishedRuns(NamedTuple):
-    """The published rows of a protocol, none if its parameters are others, and how they differ."""
-
-    rows: pd.DataFrame
-    mismatch: str
-
-
 class ShownRuns(NamedTuple):
     """Rows of runs, and how many runs were stored and how many computed for this page."""
 
@@ -47,27 +41,17 @@ class ShownRuns(NamedTuple):
         return f"{self.stored} runs from the store, {self.computed} computed for this page"
 
 
-def published_runs(protocol, folder=None):
+def mismatch(protocol):
+    """Say how the parameters of a protocol differ from the published ones, if they do."""
+    here = Run(protocol).parameters
+    return differences(published_parameters().get(names_of(protocol), here), here)
+
+
+def published_runs(protocol):
     """Read the published runs of a protocol, if they were computed with just its parameters."""
-    names = protocol["experiment"], protocol["protocol"]
-    here, results = Run(protocol).parameters, published_results(folder)
-    there = published_parameters(folder).get(names)
-    mismatch = differences(there, here) if there else ""
-    chosen = (results["experiment"] == names[0]) & (results["protocol"] == names[1])
-    rows = results[chosen & (not mismatch)].reset_index(drop=True)
-    return PublishedRuns(rows, mismatch)
-
-
-def complete(protocol, folder=None):
-    """Tell whether every run of a protocol is published."""
-    rows = published_runs(protocol, folder).rows
-    wanted = {
-        (case, seed, method)
-        for case in protocol["cases"]
-        for seed in range(protocol["runs"])
-        for method in methods_of(protocol, case)
-    }
-    return wanted <= set(zip(*(rows[key] for key in _KEYS), strict=True))
+    results, (experiment, name) = published_results(), names_of(protocol)
+    chosen = (results["experiment"] == experiment) & (results["protocol"] == name)
+    return results[chosen & (not mismatch(protocol))].reset_index(drop=True)
 
 
 def with_cases(protocol, cases):
@@ -76,19 +60,18 @@ def with_cases(protocol, cases):
     return changed(protocol, cases=[*protocol["cases"], *new])
 
 
-def runs_to_show(protocol, runs, cases=None, published=None, scratch=None, **options):
+def runs_to_show(protocol, runs, cases=None, **options):
     """Read the published runs of a protocol, and compute those that are not published."""
     cases = list(cases or protocol["cases"])
-    found = _chosen(published_runs(protocol, published).rows, runs, cases)
+    found = _chosen(published_runs(protocol), runs, cases)
     have = set(zip(found["case"], found["seed"], strict=True))
-    wanted = [Task(case, seed) for case in cases for seed in range(runs)]
+    wanted = tasks_of(protocol, runs, cases)
     missing = [task for task in wanted if task not in have]
     if missing:
         # Cases are part of the name: the seed of a new case depends on its place among them.
         run = Run(protocol)
         name = parameters_hash({"cases": protocol["cases"], **run.parameters})[:16]
-        path = (scratch or BUILD / "reruns") / f"{name}.sqlite"
-        store = Store(path, protocol["experiment"], protocol["protocol"], run.parameters)
+        store = store_of(protocol, BUILD / "reruns" / f"{name}.sqlite")
         new = sweep(run, missing, store, **{"wait": True, **options})
         found = _chosen(pd.concat([found, new], ignore_index=True), runs, cases)
     return ShownRuns(found, len(wanted) - len(missing), len(missing))
@@ -101,16 +84,14 @@ def _chosen(rows, runs, cases):
     return rows.sort_values("case", key=lambda c: c.map(order), kind="stable", ignore_index=True)
 
 
-def stored_or_computed(
-    protocol, runs, cases=None, compute_missing=False, published=None, **options
-):
+def stored_or_computed(protocol, runs, cases=None, compute_missing=False):
     """Take the published runs of a protocol; compute where none is there, or where asked to.
 
     Where some are there, computing the others may take an hour, so that is done only on request.
     """
-    rows = _chosen(published_runs(protocol, published).rows, runs, cases or protocol["cases"])
+    rows = _chosen(published_runs(protocol), runs, cases or protocol["cases"])
     if compute_missing or rows.empty:
-        return runs_to_show(protocol, runs, cases, published, **options)
+        return runs_to_show(protocol, runs, cases)
     return ShownRuns(rows, len(rows.drop_duplicates(["case", "seed"])), 0)
 
 
@@ -126,15 +107,14 @@ def what_is_missing(shown, runs, cases):
     return f"NOT COMPLETE: {there} of {total} runs are there; missing are {lacking}"
 
 
-def recompute(protocol, runs=1, cases=None, published=None, jobs=1):
+def recompute(protocol, runs=1, cases=None, jobs=1):
     """Compute the first runs of cases again, without any store, beside what is published."""
-    tasks = [Task(case, seed) for case in cases or protocol["cases"] for seed in range(runs)]
     rows = []
-    for task, new, error in computed(Run(protocol), tasks, jobs):
+    for task, new, error in computed(Run(protocol), tasks_of(protocol, runs, cases), jobs):
         if error:
-            raise SweepError(f"{task} failed: {error}", {task: error})
+            raise SweepError(f"{task} failed: {error}")
         rows += [{**task._asdict(), **row} for row in new]
-    old = published_runs(protocol, published).rows[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
+    old = published_runs(protocol)[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
     both = pd.DataFrame(rows).merge(old, on=_KEYS, how="left", suffixes=("", "_stored"))
     both = both.rename(columns={"accuracy": "computed", "accuracy_stored": "stored"})
     both["difference"] = both["computed"] - both["stored"]
@@ -146,12 +126,12 @@ def recompute(protocol, runs=1, cases=None, published=None, jobs=1):
     return both[[*_KEYS, "stored", "computed", "difference", "diagnostics"]]
 
 
-def verify(protocol, jobs=1, published=None):
+def verify(protocol, jobs=1):
     """Compute one run of every case again; say in sentences what differs, nothing if all agree."""
-    found = published_runs(protocol, published)
-    if found.mismatch:
-        return [f"published with other parameters ({found.mismatch})"]
-    return what_moved(recompute(protocol, published=published, jobs=jobs))
+    other = mismatch(protocol)
+    if other:
+        return [f"published with other parameters ({other})"]
+    return what_moved(recompute(protocol, jobs=jobs))
 
 
 def what_moved(both):
@@ -173,14 +153,14 @@ def what_moved(both):
     return found
 
 
-def recomputed(protocol, runs, cases=None, tolerance=0.0, published=None):
+def recomputed(protocol, runs, cases=None, tolerance=0.0):
     """Compute some published runs again and say whether they agree; raise if they do not."""
     nothing = "no stored run was computed again: "
     if runs == 0:
         return f"{nothing}none was asked for"
-    if published_runs(protocol, published).rows.empty:
+    if published_runs(protocol).empty:
         return f"{nothing}none is stored under these parameters"
-    both = recompute(protocol, runs, cases, published).dropna(subset=["stored"])
+    both = recompute(protocol, runs, cases).dropna(subset=["stored"])
     if both.empty:
         return f"{nothing}none of these cases is stored"
     off = both[both["difference"].abs() > tolerance]
@@ -224,16 +204,11 @@ def chosen_gaps(protocol, cases, runs):
     return pd.DataFrame(rows, columns=["case", "seed", "taken", "mean"])
 
 
-def random_direction_runs(protocol, cases, runs, published=None, **options):
+def random_direction_runs(protocol, cases, runs):
     """Runs of biased sampling with the first direction, not the best; and whether published."""
-    other = changed(
-        protocol,
-        protocol="universe:omega-random",
-        methods=METHODS,
-        extra_methods={"cases": [], "methods": []},
-        problem={"choose": "none"},
-    )
-    rows = published_runs(other, published).rows
+    names = {"protocol": "universe:omega-random", **FEW}
+    other = changed(protocol, **names, problem={"choose": "none"})
+    rows = published_runs(other)
     if len(rows):
         return rows, True
-    return runs_to_show(other, runs, cases, published, **options).rows, False
+    return runs_to_show(other, runs, cases).rows, False

@@ -20,13 +20,12 @@ import numpy as np
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from companion.paths import BUILD
-
-STORE = BUILD / "reproduction" / "runs.sqlite"
 VALUES = ("accuracy", "n_iter", "mutual_information", "prior_ratio", "ess", "seconds")
 #: What the responses of a search have besides: the risk in cross-validation.
 RISKS = ("risk",)
 COLUMNS = ("experiment", "protocol", "case", "seed", "method", *VALUES)
+_NUMBERS = (*VALUES, *RISKS)
+_QUOTED = ", ".join(f'"{column}"' for column in (*COLUMNS, *RISKS))  # case is a word of SQL
 _SCHEMA = f"""
 BEGIN;
 CREATE TABLE IF NOT EXISTS protocols (
@@ -34,7 +33,7 @@ CREATE TABLE IF NOT EXISTS protocols (
     PRIMARY KEY (experiment, protocol));
 CREATE TABLE IF NOT EXISTS runs (
     experiment TEXT, protocol TEXT, sha256 TEXT, "case" TEXT, seed INTEGER, method TEXT,
-    position INTEGER NOT NULL, {", ".join(f"{value} REAL" for value in (*VALUES, *RISKS))},
+    position INTEGER NOT NULL, {", ".join(f"{value} REAL" for value in _NUMBERS)},
     PRIMARY KEY (experiment, protocol, sha256, "case", seed, method));
 COMMIT;
 """
@@ -45,6 +44,8 @@ _log = logging.getLogger(__name__)
 
 class StoreError(Exception):
     """The store cannot be used as asked; the message says why in one sentence."""
+
+    exit_code = 1  # of the command
 
 
 class ParameterMismatchError(StoreError):
@@ -67,8 +68,6 @@ class Task(NamedTuple):
 
 def canonical_json(parameters):
     """Write a parameter set in the one way in which its SHA-256 is taken."""
-    if not isinstance(parameters, dict):
-        raise TypeError(f"parameters must be a dict, got {type(parameters).__name__}")
     form = {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False}
     try:
         return json.dumps(parameters, allow_nan=False, **form)
@@ -105,61 +104,50 @@ class Store:
 
     def __init__(self, path, experiment, protocol, parameters):
         self.path = Path(path)
-        self.experiment, self.protocol = experiment, protocol
         self.parameters = json.loads(canonical_json(parameters))
         self._key = (experiment, protocol, parameters_hash(parameters))
         self._connection = None
 
-    def mismatch(self):
-        """Say how the stored parameters differ from the asked ones; nothing if they do not."""
-        query = "SELECT parameters FROM protocols WHERE experiment = ? AND protocol = ?"
-        found = self._read(query, self._key[:2])
-        different = found and differences(json.loads(found[0][0]), self.parameters)
-        name = f"{self.experiment} {self.protocol}"
-        return different and (
-            f"{self.path.name} holds runs of {name} with other parameters ({different})"
-        )
-
     def rows(self):
         """Read the rows of all runs."""
-        query = (
-            f"SELECT {_quoted((*COLUMNS, *RISKS))} FROM runs "
-            "WHERE (experiment, protocol, sha256) = (?, ?, ?) "
-            'ORDER BY "case", seed, position'
-        )
-        rows = self._read(query, self._key)
-        rows.sort(key=lambda row: natural_order(row[2]))
+        rows = sorted(self._runs(_QUOTED), key=lambda row: natural_order(row[2]))
         table = pd.DataFrame(rows, columns=[*COLUMNS, *RISKS])
-        table = table.astype(dict.fromkeys((*VALUES, *RISKS), float))
+        table = table.astype(dict.fromkeys(_NUMBERS, float))
         return table if table[list(RISKS)].notna().any(axis=None) else table[list(COLUMNS)]
 
     def done(self):
         """Tell which tasks have a run in the store."""
+        return {Task(*row) for row in self._runs('"case", seed')}
+
+    def _runs(self, columns):
         query = (
-            'SELECT DISTINCT "case", seed FROM runs '
-            "WHERE (experiment, protocol, sha256) = (?, ?, ?)"
+            f"SELECT {columns} FROM runs WHERE (experiment, protocol, sha256) = (?, ?, ?) "
+            'ORDER BY "case", seed, position'
         )
-        return {Task(*row) for row in self._read(query, self._key)}
+        return _read(self.path, query, self._key)
 
     @contextmanager
     def writing(self, wait=False):
         """Keep other writers out, and open the file for `append`."""
-        with _locked(self.path, wait):
-            self._connection = _open_or_set_aside(self.path)
+        with _locked(self.path, wait), closing(_open_or_set_aside(self.path)) as connection:
+            there = protocols_in(self.path).get(self._key[:2], self.parameters)
+            different = differences(there, self.parameters)
+            if different:
+                raise ParameterMismatchError(
+                    f"{self.path.name} holds runs of {' '.join(self._key[:2])} with other "
+                    f"parameters ({different}); use another protocol name or store"
+                )
+            self._connection = connection
             try:
-                mismatch = self.mismatch()
-                if mismatch:
-                    raise ParameterMismatchError(f"{mismatch}; use another protocol name or store")
                 yield self
             finally:
-                self._connection.close()
                 self._connection = None
 
     def append(self, task, rows):
         """Store the rows of one run: all of them or none."""
         if self._connection is None:
             raise StoreError("append must be called inside `with store.writing()`")
-        table = _checked(rows)
+        table = checked(rows)
         key = (*self._key, *task)
         marks = ", ".join("?" * (len(COLUMNS) + len(RISKS) + 2))
         about = (*self._key, canonical_json(self.parameters))
@@ -173,62 +161,51 @@ class Store:
         except sqlite3.Error as error:
             raise StoreError(f"{self.path} cannot be written: {error}") from None
 
-    def _read(self, query, values):
-        if self._connection is not None:
-            return self._connection.execute(query, values).fetchall()
-        if not self.path.exists():
-            return []
-        try:
-            with closing(_connect(self.path)) as connection:
-                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-                    return []  # its maker was killed before anything was in it
-                return connection.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise StoreError(f"{self.path} cannot be read as a store of runs: {error}") from None
+
+def _read(path, query, values=()):
+    if not path.exists():
+        return []
+    try:
+        with closing(_connect(path)) as connection:
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                return []  # its maker was killed before anything was in it
+            return connection.execute(query, values).fetchall()
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} cannot be read as a store of runs: {error}") from None
 
 
 def protocols_in(path):
-    """List the (experiment, protocol, parameters) of which a file holds runs."""
-    found = Store(path, "", "", {})._read(
-        "SELECT experiment, protocol, parameters FROM protocols ORDER BY 1, 2", ()
-    )
-    return [(experiment, protocol, json.loads(text)) for experiment, protocol, text in found]
+    """Read the parameters of every (experiment, protocol) of which a file holds runs."""
+    found = _read(path, "SELECT experiment, protocol, parameters FROM protocols ORDER BY 1, 2")
+    return {(experiment, protocol): json.loads(text) for experiment, protocol, text in found}
 
 
 def set_aside_if_damaged(path):
     """Rename a file that cannot be read as a store, before anybody asks what it holds."""
-    with _locked(Path(path)):
-        _open_or_set_aside(Path(path)).close()
+    with _locked(path):
+        _open_or_set_aside(path).close()
 
 
-def remove_runs(stores):
-    """Forget the runs of some experiments and protocols of one file, under any parameters."""
-    stores = list(stores)
-    path = stores[0].path
+def remove_runs(path, names):
+    """Forget the runs of every (experiment, protocol) that is named, under any parameters."""
     with _locked(path), closing(_open_or_set_aside(path)) as connection, connection:
-        for store in stores:
-            for table in ("runs", "protocols"):
-                connection.execute(
-                    f"DELETE FROM {table} WHERE (experiment, protocol) = (?, ?)", store._key[:2]
-                )
+        for table in ("runs", "protocols"):
+            query = f"DELETE FROM {table} WHERE (experiment, protocol) = (?, ?)"
+            connection.executemany(query, names)
 
 
-def _quoted(columns):
-    return ", ".join(f'"{column}"' for column in columns)  # case is a word of SQL
-
-
-def _checked(rows):
+def checked(rows):
+    """Give the rows of a run as they are stored, or say what is wrong with them."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise TypeError(f"a run must give a list of dicts, got {rows!r:.80}")
     methods = [row.get("method") for row in rows]
     if not methods or len(set(methods)) < len(rows) or not all(isinstance(m, str) for m in methods):
         raise ValueError(f"a run must give one row for each of its methods, got {methods}")
-    further = {column for row in rows for column in row} - {"method", *VALUES, *RISKS}
+    further = {column for row in rows for column in row} - {"method", *_NUMBERS}
     if further:
         known = ", ".join(("method", *VALUES))
         raise ValueError(f"a row may have {known}, got {', '.join(sorted(further))}")
-    numbers = (*VALUES, *RISKS)
-    return [[row["method"], *(_number(name, row.get(name)) for name in numbers)] for row in rows]
+    return [[row["method"], *(_number(name, row.get(name)) for name in _NUMBERS)] for row in rows]
 
 
 def _number(column, value):
@@ -252,8 +229,7 @@ def _locked(path, wait=False):
             f"another sweep is writing to {path.name}: let it end, or choose another store"
         ) from None
     except OSError as error:
-        reason = error.strerror or error
-        raise StoreError(f"{path} cannot be written: {reason}") from None
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
     with lock:
         yield
 
@@ -286,9 +262,7 @@ def _is_store(path):
     try:
         with closing(_connect(path)) as connection:
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
-                connection.execute(
-                    f"SELECT sha256, position, {_quoted((*COLUMNS, *RISKS))} FROM runs LIMIT 0"
-                )
+                connection.execute(f"SELECT sha256, position, {_QUOTED} FROM runs LIMIT 0")
                 connection.execute("SELECT sha256, parameters FROM protocols LIMIT 0")
             return connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
     except sqlite3.DatabaseError as error:

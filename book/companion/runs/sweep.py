@@ -13,14 +13,13 @@ import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from typing import NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from companion.runs.store import Task
+from companion.runs.store import Task, checked
 
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[\da-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})")
 _CONNECT_SECONDS = 5
@@ -33,9 +32,7 @@ _RESUME = "what is done is stored: run the same command again to compute the res
 class SweepError(Exception):
     """Some runs could not be computed; the message has one sentence for each."""
 
-    def __init__(self, message, failures=None):
-        super().__init__(message)
-        self.failures = failures or {}
+    exit_code = 1  # of the command
 
 
 class SchedulerError(SweepError):
@@ -44,12 +41,6 @@ class SchedulerError(SweepError):
 
 class SweepInterrupted(KeyboardInterrupt):
     """The sweep was stopped by a signal; the message says how to resume."""
-
-
-class _Result(NamedTuple):
-    task: Task
-    rows: list[dict]
-    error: str
 
 
 def check_jobs(jobs, name="jobs"):
@@ -79,7 +70,7 @@ def sweep(run, tasks, store, *, jobs=1, scheduler=None, progress=None, wait=Fals
                 failures = _fill(run, missing, store, jobs, scheduler, bar)
     if failures:
         sentences = "\n".join(f"{task} failed: {error}" for task, error in failures.items())
-        raise SweepError(f"{sentences}\n{len(failures)} of {len(tasks)} runs failed", failures)
+        raise SweepError(f"{sentences}\n{len(failures)} of {len(tasks)} runs failed")
     rows, wanted = store.rows(), set(tasks)
     keys = zip(rows["case"], rows["seed"], strict=True)
     return rows[[key in wanted for key in keys]].reset_index(drop=True)
@@ -100,35 +91,27 @@ def _fill(run, missing, store, jobs, scheduler, bar):
     try:
         with closing(computed(run, missing, jobs, scheduler)) as results:
             for task, rows, error in results:
-                error = error or _keep(store, task, rows)
                 if error:
                     failures[task] = error
+                else:
+                    store.append(task, rows)
                 bar.update()
     except KeyboardInterrupt:
         raise SweepInterrupted(f"interrupted; {_RESUME}") from None
     except BrokenProcessPool as error:
-        raise SweepError(f"a worker process died; {_RESUME}", failures) from error
+        raise SweepError(f"a worker process died; {_RESUME}") from error
     except multiprocessing.TimeoutError as error:
         raise SweepError(f"a run did not come back from its worker; {_RESUME}") from error
     return failures
 
 
-def _keep(store, task, rows):
-    """Store one run; return what is wrong with its rows, if anything is."""
-    try:
-        store.append(task, rows)
-    except (TypeError, ValueError) as error:
-        return _sentence(error)
-    return ""
-
-
 def computed(run, tasks, jobs=1, scheduler=None):
     """Give (task, rows, error) of each run as it arrives, one by one."""
     check_jobs(jobs)
-    with (
-        _cluster(run, scheduler) if scheduler else _this_machine(),
-        warnings.catch_warnings(),
-    ):
+    # workers whose sweep was killed end soon instead of after joblib's five minutes
+    here = {"backend": "loky", "inner_max_num_threads": 1, "idle_worker_timeout": 20}
+    place = _cluster(run, scheduler) if scheduler else parallel_config(**here)
+    with place, warnings.catch_warnings():
         # what an interrupt cancels is said in our own words
         warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
         # a batch of one: a kill loses only the runs under way
@@ -145,19 +128,16 @@ def _attempt(run, task):
     """Compute one run wherever joblib put it; an error travels back as a sentence."""
     try:
         with threadpool_limits(limits=1):
-            return _Result(task, run(task.case, task.seed), "")
+            rows = run(task.case, task.seed)
+        checked(rows)
+        return task, rows, ""
     except Exception as error:
-        return _Result(task, [], _sentence(error))
+        return task, [], _sentence(error)
 
 
 def _sentence(error):
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
-
-
-def _this_machine():
-    # workers whose sweep was killed end soon instead of after joblib's five minutes
-    return parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=20)
 
 
 @contextmanager
@@ -168,15 +148,13 @@ def _cluster(run, address):
         if sum(threads.values()) < 2:  # with one thread, joblib would compute in this process
             raise SchedulerError(f"scheduler {address!r} has fewer than two threads of workers")
         # joblib's Dask backend waits for ever for a task that a worker cannot unpickle
-        for worker, asked in [
-            (worker, client.submit(_ready, run, workers=[worker], pure=False)) for worker in threads
-        ]:
+        asked = {w: client.submit(_ready, run, workers=[w], pure=False) for w in threads}
+        for worker, answer in asked.items():
             try:
-                asked.result(timeout=_READY_SECONDS)
+                answer.result(timeout=_READY_SECONDS)
             except Exception as error:
-                raise SchedulerError(
-                    f"worker {worker} cannot compute the runs: {_sentence(error)}"
-                ) from None
+                said = f"worker {worker} cannot compute the runs: {_sentence(error)}"
+                raise SchedulerError(said) from None
         with parallel_config(backend="dask", client=client):
             yield
 
