@@ -5,18 +5,15 @@ import shutil
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
 from companion.cli import main
 from companion.pages import gather, readme
-from companion.paths import EXPERIMENTS
-from paper_runs import runs_like_the_paper, swapped
+from paper_runs import complete_runs, swapped
 
 
 @pytest.fixture(scope="module")
 def printed_runs():
-    runs = [runs_like_the_paper(experiment, n=4) for experiment in EXPERIMENTS]
-    return pd.concat(runs, ignore_index=True).assign(seconds=1.0)
+    return complete_runs(n=4)
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,6 @@ from companion.evidence.universes import (
 from companion.figures.style import COLORS, new_figure
 from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
 
-#: An interval is drawn from so many runs on: that of fewer is wider than all gains together.
-FEWEST = 5
 _STYLES = {
     "matched": {"fmt": "o", "color": COLORS["blue"], "label": "ours, matched"},
     "tuned": {"fmt": "s", "color": COLORS["red"], "label": "ours, tuned"},
@@ -65,15 +63,11 @@ def gains_of_all_cases(gains, columns=1):
         axis.plot(printed[experiment], range(len(names)), "D", **hollow)
         for shift, protocol in zip((-0.18, 0.18), PROTOCOLS, strict=True):
             rows = gains[experiment, protocol]
-            if len(rows):
-                height = [names.index(case) + shift for case in rows["case"]]
-                half = np.where(rows["n"] >= FEWEST, _half(rows), 0.0)
-                axis.errorbar(
-                    rows["gain"], height, xerr=half, ms=4.5, capsize=2, **_STYLES[protocol]
-                )
+            height = [names.index(case) + shift for case in rows["case"]]
+            style = {"ms": 4.5, "capsize": 2, **_STYLES[protocol]}
+            axis.errorbar(rows["gain"], height, xerr=_half(rows), **style)
         axis.set_title(table_title(experiment), loc="left")
-    handles, labels = max((a.get_legend_handles_labels() for a in axes), key=lambda h: len(h[0]))
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(handles))
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
 
 
@@ -93,8 +87,7 @@ def universe_forest(found):
     figure, axes = new_figure(6.6, 0.27 * len(found) + 0.9)
     axis = axes[0, 0]
     _rows_axis(axis, [universe_name(name) for name in found.index])
-    if BASELINE in found.index:
-        axis.axvline(found.at[BASELINE, "gain"], color=COLORS["red"], ls="--", lw=1)
+    axis.axvline(found.at[BASELINE, "gain"], color=COLORS["red"], ls="--", lw=1)
     half = _half(found)
     for position, name in enumerate(found.index):
         own = name == BASELINE

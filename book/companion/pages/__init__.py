@@ -16,7 +16,10 @@ from companion.evidence.claims import evaluate_claims
 from companion.evidence.gains import NO_WEIGHTS, RIVAL, paired
 from companion.evidence.verdicts import judge
 from companion.paths import EXPERIMENTS, PROTOCOLS, ROOT
-from companion.runs.results import published_results
+from companion.runs.multiverse import specifications, universes
+from companion.runs.protocols import load_protocol
+from companion.runs.results import complete, published_results
+from companion.runs.store import StoreError
 
 #: The modules that write something: each by itself, the slowest first.
 PAGES = (
@@ -53,7 +56,9 @@ class Evidence(NamedTuple):
 
 def gather(results=None, live=True):
     """Judge tables and claims and compute the gains of DDR-uLSIF, by table, protocol and rival."""
-    results = published_results() if results is None else results
+    if results is None:
+        check_complete()
+        results = published_results()
     tables = [(e, p) for p in PROTOCOLS for e in EXPERIMENTS]
     return Evidence(
         results,
@@ -61,6 +66,21 @@ def gather(results=None, live=True):
         {key: judge(results, *key) for key in tables},
         {(*key, r): paired(results, *key, rival=r) for key in tables for r in (RIVAL, NO_WEIGHTS)},
     )
+
+
+def check_complete():
+    """Refuse to build from a part of the runs: every page counts on all of them."""
+    for experiment in EXPERIMENTS:
+        tables = {name: load_protocol(experiment, name) for name in PROTOCOLS}
+        many = universes(experiment) | specifications(experiment)
+        for name, protocol in (tables | many).items():
+            if not complete(protocol):
+                of_table = f"reproduce {experiment} --protocol {name}"
+                command = of_table if name in tables else f"multiverse {experiment}"
+                raise StoreError(
+                    f"not all runs of {protocol['protocol']} ({experiment}) are published: "
+                    f"run `ddr-book {command} && ddr-book publish`"
+                )
 
 
 def write_fragments(folder, fragments):

@@ -19,18 +19,16 @@ def write(folder, evidence):
 def section_text(evidence, experiment):
     """Say for one table what agrees, how the spreads compare, and which choices decide."""
     verdict = evidence.verdicts[experiment, "matched"]
-    title = f"## {table_title(experiment)}\n\n"
-    if verdict.word == "not run":
-        return f"{title}No run is stored."
     ratio = float(np.exp(np.nanmean(np.log(verdict.values["sd_ratio"].replace(0, np.nan)))))
     lines = [
+        f"## {table_title(experiment)}\n",
         f"- **{verdict.word[0].upper()}{verdict.word[1:]}** with the settings nearest to the "
         f"print: {summary(verdict)}.",
         f"- **Spread.** Our standard deviations are {ratio:.2f} times the printed ones (geometric "
         "mean). A spread that is not the paper's is the sign of another protocol.",
         f"- **Choices.** {clear_changes(evidence.results, experiment)}",
     ]
-    return title + "\n".join(lines)
+    return "\n".join(lines)
 
 
 def clear_changes(results, experiment, most=5):

@@ -8,7 +8,7 @@ from companion.evidence.claims import VERDICTS
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_title, values
 from companion.evidence.tables import captioned, points, unbroken, with_interval
-from companion.figures.gains import FEWEST, gains_of_all_cases
+from companion.figures.gains import gains_of_all_cases
 from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS, PROTOCOLS
 
@@ -23,7 +23,9 @@ def write(folder, evidence):
 
 def headline_text(evidence):
     """Put the two tables, their legend and the picture of every case together."""
-    judged, gained = headline_tables(evidence)
+    table = headline_table(evidence)
+    gained = table.filter(regex="^(Paper's table|Protocol|Gain|Better)")
+    judged = table.filter(regex="^(Paper's table|Protocol|Verdict|Values|Orders)")
     values_table = captioned(
         judged, f"Verdicts on the {len(values())} printed values, by table and protocol", "headline"
     )
@@ -42,19 +44,11 @@ def headline_text(evidence):
 :width: 560px
 
 Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with the 95 % interval over
-the runs where there are at least {FEWEST}. The paper prints no paired differences, so its gains
-carry no interval.
+the runs. The paper prints no paired differences, so its gains carry no interval.
 ```
 
 {claims_sentence(evidence)} {{doc}}`claims` has each claim with its evidence.
 """
-
-
-def headline_tables(evidence):
-    """The verdicts and the gains of :func:`headline_table`, each narrow enough for a page."""
-    table = headline_table(evidence)
-    gains = [name for name in table if "uLSIF" in name or "no weights" in name]
-    return table.drop(columns=gains), table[[*table.columns[:2], *gains]]
 
 
 def headline_table(evidence):
@@ -63,30 +57,24 @@ def headline_table(evidence):
     for (experiment, protocol), verdict in evidence.verdicts.items():
         name = table_title(experiment).removeprefix("Paper's Table ")
         row = {"Paper's table": name, "Protocol": protocol, "Verdict": verdict.word}
-        row |= _value_cells(verdict)
+        row["Values: agree, near, differ (expected)"] = _counts(
+            verdict.values["value"], ("agrees", "near", "differs"), verdict.expected["agrees"]
+        )
+        row["Orders: kept, open, reversed (expected)"] = _counts(
+            verdict.orders["order"], ("kept", "open", "reversed"), verdict.expected["kept"]
+        )
         row["Gain over uLSIF in print"] = points(printed_gains(experiment, METHOD, RIVAL).mean())
         for rival, title in ((RIVAL, "uLSIF"), (NO_WEIGHTS, "no weights")):
             found = over_cases(evidence.gains[experiment, protocol, rival])
-            interval = with_interval(found["mean"], found["low"], found["high"])
-            row[f"Gain over {title}"] = interval if found["cases"] else "–"
+            row[f"Gain over {title}"] = with_interval(found["mean"], found["low"], found["high"])
             counts = f"{found['better']}, {found['worse']} of {found['cases']}"
-            row[f"Better, worse than {title}"] = counts if found["cases"] else "–"
+            row[f"Better, worse than {title}"] = counts
         rows.append({name: unbroken(cell) for name, cell in row.items()})
     return pd.DataFrame(rows)
 
 
-def _value_cells(verdict):
-    names = ("Values: agree, near, differ (expected)", "Orders: kept, open, reversed (expected)")
-    if verdict.word == "not run":
-        return dict.fromkeys(names, "–")
-    cells = []
-    for marks, column, expected in (
-        (("agrees", "near", "differs"), verdict.values["value"], verdict.expected["agrees"]),
-        (("kept", "open", "reversed"), verdict.orders["order"], verdict.expected["kept"]),
-    ):
-        counts = ", ".join(str((column == mark).sum()) for mark in marks)
-        cells.append(f"{counts} ({expected:.0f})")
-    return dict(zip(names, cells, strict=True))
+def _counts(found, marks, expected):
+    return f"{', '.join(str((found == mark).sum()) for mark in marks)} ({expected:.0f})"
 
 
 def legend():
@@ -128,11 +116,10 @@ def figure_alt(evidence):
     ]
     for protocol in PROTOCOLS:
         gains = pd.concat([evidence.gains[e, protocol, RIVAL] for e in EXPERIMENTS])
-        if len(gains):
-            inside = gains["printed"].between(gains["low"], gains["high"]).sum()
-            sentences.append(
-                f"With {protocol} settings our gains range from "
-                f"{points(gains['gain'].min())} to {points(gains['gain'].max())} points, "
-                f"and {inside} of {len(gains)} intervals contain the printed gain."
-            )
+        inside = gains["printed"].between(gains["low"], gains["high"]).sum()
+        sentences.append(
+            f"With {protocol} settings our gains range from {points(gains['gain'].min())} to "
+            f"{points(gains['gain'].max())} points, and {inside} of {len(gains)} intervals "
+            "contain the printed gain."
+        )
     return " ".join(sentences)

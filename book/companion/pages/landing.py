@@ -13,7 +13,6 @@ from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.figures import landing as pictures
 from companion.pages import of_benchmarks, write_figure, write_fragments
-from companion.pages.coverage import missing_sentence
 from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.experiments import setting_of
 from companion.runs.protocols import load_protocol
@@ -38,6 +37,9 @@ def write(folder, evidence):
     folder = Path(folder)
     gains, choices = gain_rows(evidence), deciding_choices(evidence.results)
     figures = hero_figures() | {"landing_gains.png": pictures.mean_gains(gains, _RIVALS)}
+    names = [fill(universe_name(universe), 26) for universe in choices["universe"]]
+    bars = pictures.choice_bars(names, choices["change"], choices["low"], choices["high"])
+    figures["landing_choices.png"] = bars
     fragments = {
         "landing_status.md": status_line(evidence),
         "landing_answers.md": answers_text(evidence, choices),
@@ -45,10 +47,6 @@ def write(folder, evidence):
         "landing_choices.md": choices_text(evidence, choices),
         "landing_example.md": example_text(),
     }
-    if len(choices):
-        names = [fill(universe_name(universe), 26) for universe in choices["universe"]]
-        bars = pictures.choice_bars(names, choices["change"], choices["low"], choices["high"])
-        figures["landing_choices.png"] = bars
     drawn = [write_figure(figure, folder / name) for name, figure in figures.items()]
     return [*write_fragments(folder, fragments), *drawn]
 
@@ -73,19 +71,12 @@ def status_lines(evidence):
     for experiment in EXPERIMENTS:
         words = [_status(evidence, experiment, protocol) for protocol in PROTOCOLS]
         lines.append(f"- **{table_title(experiment)}:** {'; '.join(words)}.")
-    for protocol in PROTOCOLS:
-        for experiment in EXPERIMENTS:
-            missing = missing_sentence(evidence.results, experiment, protocol)
-            if missing:
-                lines.append(f"- {table_title(experiment)}, {protocol}: {missing}")
     return "\n".join(lines)
 
 
 def _status(evidence, experiment, protocol):
     word = evidence.verdicts[experiment, protocol].word
     gains = [over_cases(evidence.gains[experiment, protocol, r]) for r in (RIVAL, NO_WEIGHTS)]
-    if word == "not run":
-        return f"{protocol} runs are not stored"
     return (
         f"*{word}* with {protocol} settings, where {METHOD} gains {points(gains[0]['mean'])} "
         f"points over {RIVAL} and {points(gains[1]['mean'])} over no weights"
@@ -116,10 +107,9 @@ def answers_text(evidence, choices):
 
 def _reproduced(evidence):
     judged = [evidence.verdicts[experiment, "matched"] for experiment in EXPERIMENTS]
-    run = [verdict for verdict in judged if verdict.word != "not run"]
-    value = [mark for verdict in run for mark in verdict.values["value"]]
-    order = [mark for verdict in run for mark in verdict.orders["order"]]
-    expected = sum(verdict.expected["agrees"] for verdict in run)
+    value = [mark for verdict in judged for mark in verdict.values["value"]]
+    order = [mark for verdict in judged for mark in verdict.orders["order"]]
+    expected = sum(verdict.expected["agrees"] for verdict in judged)
     return (
         f"Of {len(value)} printed means, {value.count('agrees')} agree and {value.count('near')} "
         f"are near; in an exact replication {expected:.0f} would agree. Of {len(order)} "
@@ -129,8 +119,6 @@ def _reproduced(evidence):
 
 
 def _reasons(evidence, choices):
-    if choices.empty:
-        return "No changed choice has a clear effect in the stored runs."
     first = choices.iloc[0]
     gain = universe_gains(evidence.results, first["experiment"]).at[BASELINE, "gain"]
     return (
@@ -175,10 +163,7 @@ def gain_rows(evidence):
             rows.append(key | {"kind": "print", "mean": printed, "low": float("nan")})
             for protocol in PROTOCOLS:
                 found = over_cases(evidence.gains[experiment, protocol, rival])
-                if found["cases"]:
-                    rows.append(
-                        key | {"kind": protocol, "mean": found["mean"], "low": found["low"]}
-                    )
+                rows.append(key | {"kind": protocol, "mean": found["mean"], "low": found["low"]})
     return rows
 
 
@@ -203,8 +188,6 @@ def gains_text(rows):
 
 def choices_text(evidence, choices):
     """The figure of the choices that matter most."""
-    if choices.empty:
-        return "No changed choice has a clear effect in the stored runs."
     alt = "; ".join(
         f"{universe_name(row.universe)}: {points(row.change)}" for row in choices.itertuples()
     )

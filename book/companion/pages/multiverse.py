@@ -29,16 +29,13 @@ def write(folder, evidence):
     for experiment in EXPERIMENTS:
         found = universe_gains(evidence.results, experiment)
         fragments[f"multiverse_{experiment}.md"] = section_text(evidence.results, experiment, found)
-        if not found.empty:
-            path = Path(folder) / f"multiverse_{experiment}.png"
-            figures.append(write_figure(universe_forest(found), path))
+        path = Path(folder) / f"multiverse_{experiment}.png"
+        figures.append(write_figure(universe_forest(found), path))
         chosen = {name: p["about"] for name, p in specifications(experiment).items()}
         gains = joint_gains(evidence.results, experiment)
-        if chosen:
-            fragments[f"multiverse_{experiment}_joint.md"] = joint_text(experiment, gains)
-        if len(gains):
-            path = Path(folder) / f"multiverse_{experiment}_joint.png"
-            figures.append(write_figure(specification_curve(gains, chosen), path))
+        fragments[f"multiverse_{experiment}_joint.md"] = joint_text(experiment, gains)
+        path = Path(folder) / f"multiverse_{experiment}_joint.png"
+        figures.append(write_figure(specification_curve(gains, chosen), path))
     return [*write_fragments(folder, fragments), *figures]
 
 
@@ -56,27 +53,16 @@ def scope_text():
 
 def joint_text(experiment, gains):
     """Say what the specifications that change many choices at once show together."""
-    wanted = specifications(experiment)
-    if gains.empty:
-        return (
-            f"The {len(wanted)} joint specifications of {table_name(experiment)} are drawn, but "
-            f"not computed yet: run `ddr-book multiverse {experiment} && ddr-book publish`."
-        )
-    found, means = curve_inference(gains), gains.mean(axis=1)
-    values, runs = found["found"], read()["joint"]["runs"][experiment]
-    command = f"`ddr-book multiverse {experiment} && ddr-book publish`"
-    missing = "" if len(gains) == len(wanted) else f"The others are not computed yet ({command}). "
+    means, runs = gains.mean(axis=1), read()["joint"]["runs"][experiment]
+    median, share, stouffer = curve_inference(gains).itertuples()
     return (
-        f"{len(gains)} of {len(wanted)} specifications drawn at random, each changing several "
-        f"choices at once; {counted(runs, 'run', 'runs')} of each of {gains.shape[1]} cases. "
-        f"{missing}The gain is positive in {int((means > 0).sum())} of them, from "
-        f"{points(means.min())} to {points(means.max())} points; the median is "
-        f"{points(values['median gain'])} "
-        f"(p = {found.at['median gain', 'p']:.3f}), significantly positive "
-        f"{values['share significant']:.0%} (p = {found.at['share significant', 'p']:.3f}), "
-        f"Stouffer's z {values['Stouffer' + chr(39) + 's z']:.1f} "
-        f"(p = {found.at['Stouffer' + chr(39) + 's z', 'p']:.3f}). The p-values come from turning "
-        f"the signs of all gains of a case together.\n\n"
+        f"{len(gains)} specifications drawn at random, each changing several choices at once; "
+        f"{counted(runs, 'run', 'runs')} of each of {gains.shape[1]} cases. The gain is "
+        f"positive in {int((means > 0).sum())} of them, from {points(means.min())} to "
+        f"{points(means.max())} points; the median is {points(median.found)} "
+        f"(p = {median.p:.3f}), significantly positive {share.found:.0%} (p = {share.p:.3f}), "
+        f"Stouffer's z {stouffer.found:.1f} (p = {stouffer.p:.3f}). The p-values come from turning "
+        "the signs of all gains of a case together.\n\n"
         f"```{{figure}} _generated/multiverse_{experiment}_joint.png\n"
         f":name: fig-multiverse-{experiment}-joint\n"
         f":alt: Specification curve of {len(gains)} gains and the choices that each changes.\n"
@@ -89,9 +75,6 @@ def joint_text(experiment, gains):
 
 def section_text(results, experiment, found):
     """Put reading, figure and table of one experiment together."""
-    missing = _missing_sentence(found, experiment)
-    if found.empty:
-        return missing
     moved = gain_changes(results, experiment)
     table = captioned(
         universe_table(found, moved),
@@ -111,29 +94,14 @@ def section_text(results, experiment, found):
         f"{{numref}}`fig-multiverse-{experiment}` shows the gains, "
         f"{{numref}}`multiverse-{experiment}` all numbers."
     )
-    parts = [missing, f"{universes_reading(found, moved)} {where}", figure, table]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _missing_sentence(found, experiment):
-    wanted = universes(experiment)
-    done = sum(
-        name in found.index and found.at[name, "runs"] >= protocol["runs"]
-        for name, protocol in wanted.items()
-    )
-    if done == len(wanted):
-        return ""
-    command = f"run `ddr-book multiverse {experiment} && ddr-book publish`."
-    if found.empty:
-        return f"Not computed yet: {command}"
-    return f"Complete in {done} of {len(wanted)} universes; for the rest, {command}"
+    return "\n\n".join([f"{universes_reading(found, moved)} {where}", figure, table])
 
 
 def universe_table(found, moved):
     """Tabulate the universes."""
     rows = []
     for name, row in found.iterrows():
-        change = moved.loc[name, ["change", "low", "high"]] if name in moved.index else None
+        change = None if name == BASELINE else moved.loc[name]
         rows.append(
             {
                 "Universe": universe_name(name),
@@ -142,15 +110,14 @@ def universe_table(found, moved):
                 METHOD: f"{row[METHOD]:.4f}",
                 "Gain": with_interval(row["gain"], row["low"], row["high"]),
                 "Gain over no weights": points(row["over_none"]),
-                "Change": "–" if change is None else with_interval(*change),
-                "p (Holm)": "–" if change is None else _p_values(moved.loc[name]),
+                "Change": "–"
+                if change is None
+                else with_interval(*change[["change", "low", "high"]]),
+                "p (Holm)": "–" if change is None else _p_values(change),
                 "Better, worse": unbroken(f"{row['better']}, {row['worse']} of {row['cases']}"),
-                "Runs": str(row["runs"]),
             }
         )
-    table = pd.DataFrame(rows)
-    # What all universes share is said above the table.
-    return table.drop(columns="Runs") if table["Runs"].nunique() == 1 else table
+    return pd.DataFrame(rows)
 
 
 def _p_values(row):
@@ -159,7 +126,7 @@ def _p_values(row):
 
 def _alt(found):
     low, high = points(found["gain"].min()), points(found["gain"].max())
-    text = f"Forest plot of {len(found)} mean gains, from {low} to {high} points of accuracy"
-    if BASELINE in found.index:
-        text += f"; the baseline is at {points(found.at[BASELINE, 'gain'])}"
-    return text + "."
+    return (
+        f"Forest plot of {len(found)} mean gains, from {low} to {high} points of accuracy; "
+        f"the baseline is at {points(found.at[BASELINE, 'gain'])}."
+    )

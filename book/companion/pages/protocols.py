@@ -5,7 +5,6 @@ import pandas as pd
 from companion.evidence.printed import table_name
 from companion.evidence.tables import captioned
 from companion.pages import write_fragments
-from companion.pages.coverage import stored_runs
 from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 from companion.runs.protocols import load_protocol
 
@@ -17,15 +16,13 @@ def meanings():
 
 def write(folder, evidence):
     """Write the fragments of the protocols page."""
-    return write_fragments(
-        folder, {f"protocols_{e}.md": section_text(evidence.results, e) for e in EXPERIMENTS}
-    )
+    return write_fragments(folder, {f"protocols_{e}.md": section_text(e) for e in EXPERIMENTS})
 
 
-def section_text(results, experiment):
+def section_text(experiment):
     """Describe the protocols of one table."""
     contents = {p: load_protocol(experiment, p) for p in PROTOCOLS}
-    intros = [_intro(results, content) for content in contents.values()]
+    intros = [f"- **{p}**: {' '.join(c['about'].split())}" for p, c in contents.items()]
     table = captioned(
         settings_table(contents),
         f"Settings behind {table_name(experiment)}",
@@ -34,12 +31,6 @@ def section_text(results, experiment):
     )
     scope = f"{_scope(contents['matched'])} {{numref}}`protocols-{experiment}` has the rest."
     return "\n".join(intros) + f"\n\n{scope}\n\n{table}\n"
-
-
-def _intro(results, content):
-    stored, wanted = stored_runs(results, content["experiment"], content["protocol"])
-    about = " ".join(content["about"].split())
-    return f"- **{content['protocol']}** ({stored} of {wanted} runs stored): {about}"
 
 
 def _scope(content):

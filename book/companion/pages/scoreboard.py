@@ -15,7 +15,6 @@ from companion.evidence.printed import cases, ledger, table_name, table_title
 from companion.evidence.tables import beside, captioned, mean_sd, points, unbroken, with_interval
 from companion.evidence.verdicts import ORDER_MARKS, RULE, VALUE_MARKS, summary
 from companion.pages import write_fragments
-from companion.pages.coverage import missing_sentence
 from companion.paths import EXPERIMENTS, PROTOCOLS
 
 
@@ -51,9 +50,6 @@ def section_text(evidence, experiment):
 def protocol_text(evidence, experiment, protocol):
     """Set the runs of one protocol beside one printed table."""
     results, verdict = evidence.results, evidence.verdicts[experiment, protocol]
-    missing = missing_sentence(results, experiment, protocol)
-    if verdict.word == "not run":
-        return missing + "\n"
     tested = against_all(results, experiment, protocol)
     lines = [f"- **{verdict.word[0].upper()}{verdict.word[1:]}.** {_runs(verdict.values)}."]
     lines.append(f"- {summary(verdict)}.")
@@ -69,9 +65,8 @@ def protocol_text(evidence, experiment, protocol):
          f"Further methods, not printed, in the setting of {table_name(experiment)}",
          f"further-{key}"),
     ]  # fmt: skip
-    parts = [missing, "\n".join(lines)]
-    parts += [captioned(t, f"{c}, {protocol} protocol", n, "numeric") for t, c, n in trio if len(t)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    parts = [captioned(t, f"{c}, {protocol} protocol", n, "numeric") for t, c, n in trio if len(t)]
+    return "\n\n".join(["\n".join(lines), *parts]) + "\n"
 
 
 def _runs(compared):
@@ -100,7 +95,7 @@ def _compact(table):
 def orders_table(verdict):
     """Tabulate the judged pairs, those that were not kept first."""
     orders = verdict.orders
-    place = orders["order"].map({"reversed": 0, "open": 1, "kept": 2, "not run": 3})
+    place = orders["order"].map({"reversed": 0, "open": 1, "kept": 2})
     orders = orders.loc[place.sort_values(kind="stable").index]
     rows = [
         {
