@@ -95,11 +95,9 @@ def test_a_build_without_all_runs_names_what_is_missing_and_the_command(
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_each_fragment_is_complete_and_included_in_the_book(page, printed, tmp_path, root):
-    paths = page.write(tmp_path, printed)
-    texts = {p.name: p.read_text(encoding="utf-8") for p in paths if p.suffix == ".md"}
-    text = "\n".join(texts.values())
-    assert "nan" not in text
+def test_each_fragment_is_complete_and_included_in_the_book(page, printed, root):
+    texts = {name: text for name, text in page.files(printed).items() if name.endswith(".md")}
+    assert "nan" not in "\n".join(texts.values())
     book = "".join(path.read_text(encoding="utf-8") for path in (root / "book").glob("*.md"))
     for name in texts:
         assert f"```{{include}} _generated/{name}\n" in book

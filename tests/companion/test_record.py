@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from companion.pages import gather, record
+from companion.pages import gather, record, write_files
 from companion.paths import EXPERIMENTS
 from paper_runs import complete_runs
 from rocrate.rocrate import ROCrate
@@ -16,7 +16,7 @@ def evidence():
 
 @pytest.fixture(scope="module")
 def crate(evidence, tmp_path_factory):
-    (path,) = record.write(tmp_path_factory.mktemp("crate"), evidence)
+    (path,) = write_files(tmp_path_factory.mktemp("crate"), record.files(evidence))
     return ROCrate(path)
 
 

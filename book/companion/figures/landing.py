@@ -18,8 +18,7 @@ IN_WORDS = {"print": "in print", "matched": "settings nearest to print", "tuned"
 
 def shifted_sample(X, y, models, title, scores=None):
     """Draw a sample in class colours, with the boundary of each model and its score."""
-    figure, axes = new_figure(4.9, 3.4)
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(4.9, 3.4)
     for label, (marker, color) in _CLASSES.items():
         axis.scatter(*X[y == label].T, s=11, marker=marker, c=color, alpha=0.55, lw=0)
         axis.plot([], [], marker, color=color, label=f"class {label}")
@@ -46,7 +45,7 @@ def mean_gains(rows, rivals):
     """Draw the mean gain of each table over each rival: in print, nearest to it, tuned."""
     names = list(dict.fromkeys(row["table"] for row in rows))
     figure, axes = new_figure(5.2, 3.0, columns=len(rivals), sharey=True)
-    for axis, (rival, title) in zip(axes[0], rivals.items(), strict=True):
+    for axis, (rival, title) in zip(axes, rivals.items(), strict=True):
         axis.axvline(0, color=COLORS["black"], lw=1)
         for row in [row for row in rows if row["rival"] == rival]:
             height = names.index(row["table"]) + 0.25 * (list(_MARKS).index(row["kind"]) - 1)
@@ -58,17 +57,17 @@ def mean_gains(rows, rivals):
         axis.set(ylim=(len(names) - 0.5, -0.5), title=title)
         axis.grid(axis="x", lw=0.4, alpha=0.5)
     figure.supxlabel("mean gain of DDR in points of accuracy", fontsize=9.5)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
+    handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
     return figure
 
 
-def choice_bars(names, changes, lows, highs):
+def choice_bars(names, choices):
     """Draw what each choice adds to the gain, or takes from it, with its interval."""
-    figure, axes = new_figure(5.2, 3.0)
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(5.2, 3.0)
+    changes = choices["change"]
     colors = [COLORS["red" if change < 0 else "green"] for change in changes]
-    ends = [np.subtract(changes, lows), np.subtract(highs, changes)]
+    ends = [changes - choices["low"], choices["high"] - changes]
     axis.barh(range(len(names)), changes, xerr=ends, color=colors, height=0.55, capsize=3)
     axis.axvline(0, color=COLORS["black"], lw=1)
     axis.set_yticks(range(len(names)), names)

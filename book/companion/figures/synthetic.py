@@ -63,7 +63,7 @@ _BEST = [
 def class_shift(mixture, n=500, seed=0):
     """Points of both populations in the colours of their classes, with both best boundaries."""
     figure, axes = new_figure(6.4, 4.6, columns=2, sharey=True)
-    for axis, domain, name in zip(axes[0], ("train", "test"), ("training", "test"), strict=True):
+    for axis, domain, name in zip(axes, ("train", "test"), ("training", "test"), strict=True):
         X, y = mixture.sample(n, domain, random_state=seed)
         _points(axis, X, y, np.ones(n), 14)
         _best_boundaries(axis, mixture)
@@ -77,7 +77,7 @@ def weight_difference(mixture, least=1e-4):
     figure, axes = new_figure(7.4, 4.4, columns=2, sharey=True)
     across, up, points = _grid()
     plain = mixture.marginal_ratio(points)
-    for axis, c in zip(axes[0], (1, 2), strict=True):
+    for axis, c in zip(axes, (1, 2), strict=True):
         difference = mixture.joint_ratio(points, c) - plain
         difference[mixture.class_density(points, c, "train") < least] = np.nan
         values = difference.reshape(len(up), len(across))
@@ -94,7 +94,7 @@ def accuracy_by_settings(tables, printed):
     """Mean accuracy against the training size under several settings, with the printed means."""
     figure, axes = new_figure(8.2, 3.6, columns=len(tables), sharey=True)
     colors = (COLORS["grey"], COLORS["orange"], COLORS["blue"])
-    for axis, (title, means) in zip(axes[0], tables.items(), strict=True):
+    for axis, (title, means) in zip(axes, tables.items(), strict=True):
         for method, line, marker, color in zip(means, _LINES, "^sD", colors, strict=False):
             sizes = means.index.astype(int)
             axis.plot(sizes, means[method], line, marker=marker, color=color, label=method)
@@ -102,16 +102,16 @@ def accuracy_by_settings(tables, printed):
         axis.set(xscale="log", xlabel="training points", title=title)
         axis.set_xticks(sizes, means.index)
         axis.minorticks_off()
-    axes[0, 0].set_ylabel("accuracy (%)")
+    axes[0].set_ylabel("accuracy (%)")
     hollow = Line2D([], [], ls="", marker="o", mfc="none", color=COLORS["grey"], label="paper")
-    _legend_below(figure, [*axes[0, 0].get_legend_handles_labels()[0], hollow])
+    _legend_below(figure, [*axes[0].get_legend_handles_labels()[0], hollow])
     return figure
 
 
 def width_curves(widths, panels, best):
     """Accuracy against the kernel's width, a panel a way of clipping: means of runs, and ranges."""
     figure, axes = new_figure(8.2, 3.6, columns=len(panels), sharey=True)
-    for axis, (title, accuracies) in zip(axes[0], panels.items(), strict=True):
+    for axis, (title, accuracies) in zip(axes, panels.items(), strict=True):
         axis.axhline(100 * best, color=COLORS["black"], lw=1, ls="--", label="best possible rule")
         styles = (("-", "s", COLORS["orange"]), (":", "D", COLORS["blue"]))
         for (name, values), style in zip(accuracies.items(), styles, strict=True):
@@ -122,15 +122,14 @@ def width_curves(widths, panels, best):
         axis.set(xscale="log", xlabel="kernel width", title=title)
         axis.set_xticks(widths, [f"{width:g}" for width in widths])
         axis.minorticks_off()
-    axes[0, 0].set_ylabel("test accuracy (%)")
-    _legend_below(figure, axes[0, 0].get_legend_handles_labels()[0])
+    axes[0].set_ylabel("test accuracy (%)")
+    _legend_below(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
 
 def intervals(names, estimates, half_widths, reference, reference_name, quantity):
     """Estimates with their intervals beside a known value."""
-    figure, axes = new_figure(6.5, 0.9 + 0.45 * len(names))
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(6.5, 0.9 + 0.45 * len(names))
     axis.axvline(reference, color=COLORS["black"], ls="--", label=reference_name)
     axis.errorbar(
         estimates, range(len(names)), xerr=half_widths, fmt="o", color=COLORS["blue"], capsize=5
@@ -143,8 +142,7 @@ def intervals(names, estimates, half_widths, reference, reference_name, quantity
 
 def convergence(sizes, errors, limits=(), quantity="relative squared error"):
     """Error against sample size on logarithmic axes, with the spread of the draws."""
-    figure, axes = new_figure(7.0, 4.2)
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(7.0, 4.2)
     markers = "os^Dv"
     for (name, values), color, line, marker in zip(
         errors.items(), COLORS.values(), _LINES, markers, strict=False
@@ -169,7 +167,7 @@ def convergence(sizes, errors, limits=(), quantity="relative squared error"):
 def boundary_information(positions, curves, coordinates):
     """Mutual information and accuracy while a straight boundary moves through the test data."""
     figure, axes = new_figure(8.2, 3.4, columns=len(curves), sharey=True)
-    for axis, (title, curve), along in zip(axes[0], curves.items(), coordinates, strict=True):
+    for axis, (title, curve), along in zip(axes, curves.items(), coordinates, strict=True):
         information, accuracy = curve
         density = np.exp(-((along[:, None] - positions) ** 2) / 0.3).sum(axis=0)
         axis.fill_between(
@@ -180,8 +178,8 @@ def boundary_information(positions, curves, coordinates):
         best = positions[np.argmax(information)]
         axis.axvline(best, color=COLORS["blue"], ls=":", label="largest MI")
         axis.set(xlabel="position of the boundary", ylim=(0, 1.05), title=title)
-    axes[0, 0].set_ylabel("nats, or share correct")
-    _legend_below(figure, axes[0, 0].get_legend_handles_labels()[0], columns=4)
+    axes[0].set_ylabel("nats, or share correct")
+    _legend_below(figure, axes[0].get_legend_handles_labels()[0], columns=4)
     return figure
 
 
@@ -221,7 +219,7 @@ def _sample_panel(axis, X, y, weights, model, mixture, title, scale=22):
 def weighted_samples(X, y, panels, mixture):
     """The paper's Figure 1: training points by weight, with the true and the learned boundary."""
     figure, axes = new_figure(2.8 * len(panels), 4.4, columns=len(panels), sharey=True)
-    for axis, (title, (weights, model)) in zip(axes[0], panels.items(), strict=True):
+    for axis, (title, (weights, model)) in zip(axes, panels.items(), strict=True):
         _sample_panel(axis, X, y, weights, model, mixture, title)
     _legend_below(figure, _sample_legend(), columns=3)
     return figure
@@ -229,9 +227,8 @@ def weighted_samples(X, y, panels, mixture):
 
 def iteration_frame(X, y, weights, model, mixture, information, t):
     """One iteration of Algorithm 1: weights and boundary, and mutual information so far."""
-    figure, axes = new_figure(7.0, 4.2, columns=2, width_ratios=(1.25, 1))
-    _sample_panel(axes[0, 0], X, y, weights, model, mixture, f"iteration {t}: weights")
-    axis = axes[0, 1]
+    figure, (sample, axis) = new_figure(7.0, 4.2, columns=2, width_ratios=(1.25, 1))
+    _sample_panel(sample, X, y, weights, model, mixture, f"iteration {t}: weights")
     axis.plot(range(len(information)), information, "-o", color=COLORS["blue"])
     axis.plot(t, information[t], "o", ms=13, mfc="none", mec=COLORS["red"], mew=2)
     axis.set(xlabel="iteration", ylabel="mutual information (nats)", title="all iterations")

@@ -1,7 +1,7 @@
 """Tables and figures of the book that are computed, so that no number in its prose is typed.
 
-Each module named in :data:`PAGES` has a function ``write(folder, evidence)``, which writes Markdown
-fragments and figures and returns their paths. What several pages need is gathered once.
+Each module named in :data:`PAGES` has a function ``files(evidence)``, which gives Markdown
+fragments, figures and archives by file name. What several pages need is gathered once.
 """
 
 import sys
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 from joblib import Parallel, delayed
+from matplotlib.figure import Figure
 
 from companion.evidence.claims import evaluate_claims
 from companion.evidence.gains import NO_WEIGHTS, RIVAL, paired
@@ -21,7 +22,7 @@ from companion.runs.protocols import load_protocol
 from companion.runs.results import complete, published_results
 from companion.runs.store import StoreError
 
-#: The modules that write something: each by itself, the slowest first.
+#: The modules that give files: each by itself, the slowest first.
 PAGES = (
     "companion.pages.explorer",
     "benchmarks.shift_page",
@@ -83,20 +84,6 @@ def check_complete():
                 )
 
 
-def write_fragments(folder, fragments):
-    """Write texts by file name; return the paths."""
-    paths = [Path(folder) / name for name in fragments]
-    for path, text in zip(paths, fragments.values(), strict=True):
-        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-    return paths
-
-
-def write_figure(figure, path, dpi=200):
-    """Write a figure without the version of matplotlib in it: unchanged figure, unchanged file."""
-    figure.savefig(path, dpi=dpi, metadata={"Software": None})
-    return path
-
-
 def of_benchmarks(module):
     """Import a module of the benchmarks, which lie beside the packages."""
     if str(ROOT) not in sys.path:
@@ -116,4 +103,18 @@ def write_all(folder):
 def _write(page, folder, evidence):
     package, _, module = page.rpartition(".")
     found = of_benchmarks(module) if package == "benchmarks" else import_module(page)
-    return found.write(folder, evidence)
+    return write_files(folder, found.files(evidence))
+
+
+def write_files(folder, files):
+    """Write texts, figures and bytes by file name; return the paths."""
+    paths = [Path(folder) / name for name in files]
+    for path, content in zip(paths, files.values(), strict=True):
+        if isinstance(content, Figure):
+            # Without the version of matplotlib in it, an unchanged figure is an unchanged file.
+            content.savefig(path, dpi=200, metadata={"Software": None})
+        elif isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content.rstrip("\n") + "\n", encoding="utf-8")
+    return paths

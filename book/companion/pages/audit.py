@@ -5,18 +5,16 @@ import pandas as pd
 from companion.evidence import printed_audit as audit
 from companion.evidence.printed import ledger
 from companion.evidence.tables import captioned
-from companion.pages import write_fragments
 
 
-def write(folder, evidence=None):
-    """Write the fragments of the audit page."""
-    fragments = {
+def files(evidence=None):
+    """Give the fragments of the audit page."""
+    return {
         "audit_bold.md": bold_text(),
         "audit_counts.md": counts_text(),
         "audit_orders.md": orders_text(),
         "audit_plain.md": plain_text(),
     }
-    return write_fragments(folder, fragments)
 
 
 def bold_text():

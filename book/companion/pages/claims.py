@@ -4,18 +4,15 @@ import pandas as pd
 
 from companion.evidence.claims import VERDICTS
 from companion.evidence.tables import captioned, unbroken
-from companion.pages import write_fragments
 
 _PROTOCOLS = ("matched", "tuned", "live")
 _KINDS = {"paper": "The paper's claims", "ours": "Questions of ours"}
 
 
-def write(folder, evidence):
-    """Write the fragments of the claims page."""
-    fragments = {"claims_overview.md": overview_text(evidence.claims)}
-    for by in _KINDS:
-        fragments[f"claims_{by}.md"] = details_text(evidence.claims, by)
-    return write_fragments(folder, fragments)
+def files(evidence):
+    """Give the fragments of the claims page."""
+    details = {f"claims_{by}.md": details_text(evidence.claims, by) for by in _KINDS}
+    return {"claims_overview.md": overview_text(evidence.claims)} | details
 
 
 def overview_text(evaluation):

@@ -1,14 +1,11 @@
 """What the data page includes: size and balance, provenance, digits, projections."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from sklearn.decomposition import PCA
 
 from companion.evidence.tables import captioned
 from companion.figures.style import COLORS, new_figure
-from companion.pages import write_figure, write_fragments
 from ddr.datasets import load, manifest, names, scale_to_unit_box, verify
 from ddr.digits import sixteen_by_sixteen
 
@@ -17,18 +14,17 @@ _MARKERS = {-1: "o", 1: "^"}
 _ROWS_OF_DIGITS = 6
 
 
-def write(folder, evidence=None):
-    """Write the fragments and figures of the data page."""
-    fragments = {
+def files(evidence=None):
+    """Give the fragments and figures of the data page."""
+    return {
         "data_sizes.md": sizes_table(),
         "data_total.md": total_sentence(),
         "data_provenance.md": provenance_table(),
         "data_licences.md": licence_sentence(),
         "data_usps.md": usps_sentence(),
+        "data_digits.png": digits_sheet(),
+        "data_projections.png": projections(),
     }
-    figures = {"data_digits.png": digits_sheet(), "data_projections.png": projections()}
-    drawn = [write_figure(figure, Path(folder) / name) for name, figure in figures.items()]
-    return [*write_fragments(folder, fragments), *drawn]
 
 
 def sizes_table():
@@ -101,7 +97,7 @@ def digits_sheet():
         ("MNIST, resized to 16 × 16", "MNIST", "bicubic"),
         ("MNIST, cropped to 20 × 20 first", "MNIST", "crop"),
     )
-    for axes, (title, name, resize) in zip(all_axes[0], panels, strict=True):
+    for axes, (title, name, resize) in zip(all_axes, panels, strict=True):
         axes.imshow(_sheet(name, resize), cmap="gray_r", vmin=-1, vmax=1)
         axes.set_title(title, fontsize=10)
         axes.set_xticks(17 * np.arange(10) + 7.5, range(10))
@@ -124,7 +120,7 @@ def _sheet(name, resize):
 def projections():
     """Draw the six small sets, scaled to [-1, 1], on their first two principal components."""
     figure, all_axes = new_figure(9, 6.4, 2, 3)
-    for axes, name in zip(all_axes.flat, names()[:6], strict=True):
+    for axes, name in zip(all_axes, names()[:6], strict=True):
         table = load(name)
         pca = PCA(2, svd_solver="full")
         points = pca.fit_transform(scale_to_unit_box(table.X))

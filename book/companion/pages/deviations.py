@@ -1,14 +1,11 @@
 """What the deviations page includes: each open choice, what we did, and its measured effect."""
 
 from companion.evidence.deviations import measured_effects
-from companion.pages import write_fragments
 
 
-def write(folder, evidence):
-    """Write the fragment of the deviations page."""
-    return write_fragments(
-        folder, {"deviations.md": sections_text(measured_effects(evidence.results))}
-    )
+def files(evidence):
+    """Give the fragment of the deviations page."""
+    return {"deviations.md": sections_text(measured_effects(evidence.results))}
 
 
 def sections_text(effects):

@@ -6,14 +6,12 @@ from companion.evidence.printed import table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import gain_changes, universe_name
 from companion.evidence.verdicts import summary
-from companion.pages import write_fragments
 from companion.paths import EXPERIMENTS
 
 
-def write(folder, evidence):
-    """Write the fragment of the page."""
-    parts = [section_text(evidence, experiment) for experiment in EXPERIMENTS]
-    return write_fragments(folder, {"differences.md": "\n\n".join(parts)})
+def files(evidence):
+    """Give the fragment of the page."""
+    return {"differences.md": "\n\n".join(section_text(evidence, e) for e in EXPERIMENTS)}
 
 
 def section_text(evidence, experiment):

@@ -14,7 +14,6 @@ from sklearn.naive_bayes import GaussianNB
 from companion.evidence.gains import RIVAL
 from companion.evidence.printed import table_title
 from companion.evidence.universes import BASELINE, universe_gains, universe_name
-from companion.pages import write_fragments
 from companion.paths import EXPERIMENTS
 from ddr import ULSIF, DDRClassifier, effective_sample_size
 from ddr.mixture import FourClusters
@@ -28,15 +27,12 @@ N_TRAIN, N_TEST, DRAWS = 150, 1000, 5
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
 
 
-def write(folder, evidence):
-    """Write the data of both explorers."""
-    return write_fragments(
-        folder,
-        {
-            "explorer_shift.md": embedded("ddr-shift", shift_data()),
-            "explorer_choices.md": embedded("ddr-choices", choices_data(evidence.results)),
-        },
-    )
+def files(evidence):
+    """Give the data of both explorers."""
+    return {
+        "explorer_shift.md": embedded("ddr-shift", shift_data()),
+        "explorer_choices.md": embedded("ddr-choices", choices_data(evidence.results)),
+    }
 
 
 def embedded(name, data):

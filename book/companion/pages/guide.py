@@ -7,7 +7,6 @@ from io import StringIO
 
 from matplotlib.figure import Figure
 
-from companion.pages import write_figure, write_fragments
 from companion.paths import ROOT
 
 GUIDE = ROOT / "book" / "use"
@@ -26,14 +25,14 @@ def run(page):
         yield number, said.getvalue(), names
 
 
-def write(folder, evidence):
-    """Write the output of every snippet, and the figure where one is left under that name."""
-    paths = []
+def files(evidence):
+    """Give the output of every snippet, and the figure where one is left under that name."""
+    found = {}
     for page in sorted(GUIDE.glob("*.md")):
         for number, said, names in run(page):
             stem = f"use_{page.stem}_{number}"
             text = f"```{{code-block}} text\n:class: output\n\n{said.rstrip()}\n```" if said else ""
-            paths += write_fragments(folder, {f"{stem}.md": text})
+            found[f"{stem}.md"] = text
             if isinstance(figure := names.pop("figure", None), Figure):
-                paths.append(write_figure(figure, folder / f"{stem}.png"))
-    return paths
+                found[f"{stem}.png"] = figure
+    return found

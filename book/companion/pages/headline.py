@@ -1,7 +1,5 @@
 """The counts and gains of all tables at once: above the scoreboard, and what the README says."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from companion.evidence.claims import VERDICTS
@@ -9,16 +7,14 @@ from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_title, values
 from companion.evidence.tables import captioned, points, unbroken, with_interval
 from companion.figures.gains import gains_of_all_cases
-from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS, PROTOCOLS
 
 FIGURE = "headline_gains.png"
 
 
-def write(folder, evidence):
-    """Write the fragment and the figure."""
-    paths = write_fragments(folder, {"headline.md": headline_text(evidence)})
-    return [*paths, write_figure(gains_figure(evidence), Path(folder) / FIGURE)]
+def files(evidence):
+    """Give the fragment and the figure."""
+    return {"headline.md": headline_text(evidence), FIGURE: gains_figure(evidence)}
 
 
 def headline_text(evidence):

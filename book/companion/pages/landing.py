@@ -2,7 +2,6 @@
 
 import io
 from contextlib import redirect_stdout
-from pathlib import Path
 from textwrap import fill
 
 from sklearn.base import clone
@@ -12,7 +11,7 @@ from companion.evidence.printed import printed_gains, table_name, table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.figures import landing as pictures
-from companion.pages import of_benchmarks, write_figure, write_fragments
+from companion.pages import of_benchmarks
 from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.experiments import setting_of
 from companion.runs.protocols import load_protocol
@@ -32,23 +31,19 @@ print(model.fit(data.X_train, data.y_train, data.X_test).report_.advice)
 """
 
 
-def write(folder, evidence):
-    """Write the fragments and the pictures of the first page."""
-    folder = Path(folder)
+def files(evidence):
+    """Give the fragments and the pictures of the first page."""
     gains, choices = gain_rows(evidence), deciding_choices(evidence.results)
-    figures = hero_figures() | {"landing_gains.png": pictures.mean_gains(gains, _RIVALS)}
     names = [fill(universe_name(universe), 26) for universe in choices["universe"]]
-    bars = pictures.choice_bars(names, choices["change"], choices["low"], choices["high"])
-    figures["landing_choices.png"] = bars
-    fragments = {
+    return hero_figures() | {
         "landing_status.md": status_line(evidence),
         "landing_answers.md": answers_text(evidence, choices),
         "landing_gains.md": gains_text(gains),
         "landing_choices.md": choices_text(evidence, choices),
         "landing_example.md": example_text(),
+        "landing_gains.png": pictures.mean_gains(gains, _RIVALS),
+        "landing_choices.png": pictures.choice_bars(names, choices),
     }
-    drawn = [write_figure(figure, folder / name) for name, figure in figures.items()]
-    return [*write_fragments(folder, fragments), *drawn]
 
 
 # ------------------------------------------------------------------------------- the verdicts

@@ -1,7 +1,5 @@
 """What the multiverse page includes: the gain of DDR under each open choice."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from companion.evidence.gains import METHOD, RIVAL
@@ -17,26 +15,24 @@ from companion.evidence.universes import (
     universes_reading,
 )
 from companion.figures.gains import specification_curve, universe_forest
-from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import read, specifications, universes
 
 
-def write(folder, evidence):
-    """Write the fragments and figures of the multiverse page."""
-    fragments = {"multiverse_scope.md": scope_text()}
-    figures = []
+def files(evidence):
+    """Give the fragments and figures of the multiverse page."""
+    found = {"multiverse_scope.md": scope_text()}
     for experiment in EXPERIMENTS:
-        found = universe_gains(evidence.results, experiment)
-        fragments[f"multiverse_{experiment}.md"] = section_text(evidence.results, experiment, found)
-        path = Path(folder) / f"multiverse_{experiment}.png"
-        figures.append(write_figure(universe_forest(found), path))
+        gains = universe_gains(evidence.results, experiment)
+        joint = joint_gains(evidence.results, experiment)
         chosen = {name: p["about"] for name, p in specifications(experiment).items()}
-        gains = joint_gains(evidence.results, experiment)
-        fragments[f"multiverse_{experiment}_joint.md"] = joint_text(experiment, gains)
-        path = Path(folder) / f"multiverse_{experiment}_joint.png"
-        figures.append(write_figure(specification_curve(gains, chosen), path))
-    return [*write_fragments(folder, fragments), *figures]
+        found |= {
+            f"multiverse_{experiment}.md": section_text(evidence.results, experiment, gains),
+            f"multiverse_{experiment}.png": universe_forest(gains),
+            f"multiverse_{experiment}_joint.md": joint_text(experiment, joint),
+            f"multiverse_{experiment}_joint.png": specification_curve(joint, chosen),
+        }
+    return found
 
 
 def scope_text():

@@ -4,7 +4,6 @@ import pandas as pd
 
 from companion.evidence.printed import table_name
 from companion.evidence.tables import captioned
-from companion.pages import write_fragments
 from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 from companion.runs.protocols import load_protocol
 
@@ -14,9 +13,9 @@ def meanings():
     return read_yaml(BOOK / "setting_meanings.yml")
 
 
-def write(folder, evidence):
-    """Write the fragments of the protocols page."""
-    return write_fragments(folder, {f"protocols_{e}.md": section_text(e) for e in EXPERIMENTS})
+def files(evidence=None):
+    """Give the fragments of the protocols page."""
+    return {f"protocols_{e}.md": section_text(e) for e in EXPERIMENTS}
 
 
 def section_text(experiment):

@@ -11,17 +11,14 @@ from companion.evidence.tables import captioned, markdown, unbroken
 from companion.notebook_kit.compare_runs import compare_runs, equal
 from companion.notebook_kit.execute import ROOT, RUNS, list_notebooks
 from companion.notebook_kit.rerun_page import given_as_text, read_reruns
-from companion.pages import write_fragments
 
 
-def write(folder, evidence=None, root=ROOT):
-    """Write the fragments of the gallery page."""
+def files(evidence=None, root=ROOT):
+    """Give the fragments of the gallery page."""
     reruns, _ = read_reruns(Path(root) / RUNS)
     comparisons = "\n\n".join(comparison(path, run, root) for path, run in reruns.items())
     none = "No rerun lies in `book/runs/` yet."
-    return write_fragments(
-        folder, {"runs.md": runs_table(root), "runs_compared.md": comparisons or none}
-    )
+    return {"runs.md": runs_table(root), "runs_compared.md": comparisons or none}
 
 
 def runs_table(root=ROOT):

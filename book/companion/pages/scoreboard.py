@@ -14,16 +14,13 @@ from companion.evidence.gains import (
 from companion.evidence.printed import cases, ledger, table_name, table_title
 from companion.evidence.tables import beside, captioned, mean_sd, points, unbroken, with_interval
 from companion.evidence.verdicts import ORDER_MARKS, RULE, VALUE_MARKS, summary
-from companion.pages import write_fragments
 from companion.paths import EXPERIMENTS, PROTOCOLS
 
 
-def write(folder, evidence):
-    """Write the rule and the fragments of the scoreboard, one for each table of the paper."""
-    fragments = {"scoreboard_rules.md": rules_text()}
-    for e in EXPERIMENTS:
-        fragments[f"scoreboard_{e}.md"] = section_text(evidence, e)
-    return write_fragments(folder, fragments)
+def files(evidence):
+    """Give the rule and the fragments of the scoreboard, one for each table of the paper."""
+    sections = {f"scoreboard_{e}.md": section_text(evidence, e) for e in EXPERIMENTS}
+    return {"scoreboard_rules.md": rules_text()} | sections
 
 
 def rules_text():

@@ -1,7 +1,5 @@
 """What the page on the searches includes: rules, ranking, validation, calibration of each."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -9,35 +7,37 @@ from companion.evidence import protocol_search as searching
 from companion.evidence.tables import captioned, unbroken
 from companion.evidence.verdicts import compare
 from companion.figures.search import ranking_figure, worth_figure
-from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS
 
 PRINT_RUNS = 30
 
 
-def write(folder, evidence):
-    """Write the fragments and figures of the page, the same for each table."""
-    paths = []
+def files(evidence):
+    """Give the fragments and figures of the page, the same for each table."""
+    found = {}
     for experiment in EXPERIMENTS:
-        search = searching.read_search(experiment)
-        printed, found = searching.visible(experiment, search), searching.published_outcomes(search)
-        table = searching.ranking(search, printed, found)
-        shown, names = ranked(search, printed, table, chances(search, printed, found)["choice"])
-        figures = {"ranking": ranking_figure(*shown, names)}
-        figures["worth"] = worth_figure(searching.worth(table, search))
-        texts = {
-            "rules": rules_text(search, table, found, shown),
-            "best": best_text(search, table, chances(search, printed, found)),
-            "calibration": calibration_text(search, found),
-            "test": test_text(evidence.results, search),
-        }
-        if experiment == "biased":
-            texts["pair"] = pair_text(printed, found)
-        texts = {f"search_{experiment}_{name}.md": text for name, text in texts.items()}
-        paths += write_fragments(folder, texts)
-        for name, figure in figures.items():
-            paths.append(write_figure(figure, Path(folder) / f"search_{experiment}_{name}.png"))
-    return paths
+        made = _files(evidence.results, searching.read_search(experiment))
+        found |= {f"search_{experiment}_{name}": content for name, content in made.items()}
+    return found
+
+
+def _files(results, search):
+    printed = searching.visible(search["experiment"], search)
+    found = searching.published_outcomes(search)
+    table = searching.ranking(search, printed, found)
+    chance = chances(search, printed, found)
+    shown, names = ranked(search, printed, table, chance["choice"])
+    made = {
+        "rules.md": rules_text(search, table, found, shown),
+        "best.md": best_text(search, table, chance),
+        "calibration.md": calibration_text(search, found),
+        "test.md": test_text(results, search),
+        "ranking.png": ranking_figure(*shown, names),
+        "worth.png": worth_figure(searching.worth(table, search)),
+    }
+    return made | (
+        {"pair.md": pair_text(printed, found)} if search["experiment"] == "biased" else {}
+    )
 
 
 def chances(search, printed, found):

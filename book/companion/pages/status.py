@@ -10,15 +10,12 @@ import pandas as pd
 from companion.evidence.tables import captioned
 from companion.notebook_kit.execute import ROOT, TIMES, list_notebooks
 from companion.notebook_kit.files import read_record
-from companion.pages import write_fragments
 from ddr import __version__
 
 
-def write(folder, evidence=None, root=ROOT):
-    """Write the fragments of the status page."""
-    return write_fragments(
-        folder, {"status_versions.md": versions_table(root), "status_times.md": times_table(root)}
-    )
+def files(evidence=None, root=ROOT):
+    """Give the fragments of the status page."""
+    return {"status_versions.md": versions_table(root), "status_times.md": times_table(root)}
 
 
 def versions_table(root=ROOT):
