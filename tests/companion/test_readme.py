@@ -75,9 +75,10 @@ def test_it_uses_words_and_no_codes(copy, printed):
         assert words in text
 
 
-def test_lost_markers_are_named():
-    with pytest.raises(ValueError, match="must have the line"):
-        readme.with_blocks("no markers here", "new")
+def test_both_blocks_have_their_markers(root):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    assert text.count(readme.START) == text.count(readme.END) == 2
+    assert len(readme.BLOCK.findall(text)) == 2
 
 
 def test_two_commands_come_first(root):

@@ -108,7 +108,7 @@ def test_rerun_becomes_a_page(command, repository, capsys):
     assert "{doc}`/book/notation`" in text
     assert "Parameters given: `n = 3`" in text
     assert page.metadata["ddr"]["run"]["parameters"] == {"n": 3}
-    lines = runs.runs_table(repository).splitlines()
+    lines = runs.files(root=repository)["runs.md"].splitlines()
     [published, row] = [line for line in lines if line.startswith("| {doc}")]
     assert "| published |" in published
     assert row.startswith("| {doc}`/book/runs/01_small-quick` | quick | `n = 3` |")
@@ -370,7 +370,7 @@ def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_noteboo
     (folder / "truncated.ipynb").write_text('{"cells": [')
     (folder / "empty.ipynb").write_text("")
     nbformat.write(make_notebook("# plain"), folder / "plain.ipynb")
-    table = runs.runs_table(repository)
+    table = runs.files(root=repository)["runs.md"]
     complaint = capsys.readouterr().err
     for name in ("truncated", "empty", "plain"):
         assert f"{name}.ipynb was not written by `ddr-book run`, left out" in complaint
@@ -407,12 +407,6 @@ def test_status_lists_versions_of_direct_dependencies(root):
     table = status.versions_table(root)
     assert f"| numpy | {__import__('numpy').__version__} |" in table
     assert "| papermill |" in table
-
-
-def test_empty_repository_says_so(tmp_path):
-    assert (
-        status.times_table(tmp_path) == runs.runs_table(tmp_path) == "No notebook is published yet."
-    )
 
 
 def test_pages_are_given_as_fragments(repository):

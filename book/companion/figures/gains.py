@@ -11,7 +11,7 @@ from companion.evidence.universes import (
     gain_changes,
     universe_name,
 )
-from companion.figures.style import COLORS, new_figure
+from companion.figures.style import COLORS, legend_below, new_figure
 from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
 
 _STYLES = {
@@ -47,7 +47,7 @@ def forest(runs, experiment, protocol, cases, rivals=(RIVAL, NO_WEIGHTS), shorte
         Line2D([], [], marker="o", color=COLORS["blue"], label="ours, 95 % interval"),
         Line2D([], [], marker="s", ls="", mfc="none", color=COLORS["grey"], label="paper's means"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
+    legend_below(figure, handles)
     return figure
 
 
@@ -129,7 +129,7 @@ def accuracies_by_case(tables, shorten=short_case):
         face = {"mfc": "none"} if marker == "s" else {}
         axis.plot(values, range(len(cases)), marker, color=color, label=name, **face)
     axis.set_xlim(left=min(values.min() for values in tables.values()) - 2)
-    figure.legend(loc="outside lower center", ncols=len(tables), frameon=False)
+    legend_below(figure, axis.get_legend_handles_labels()[0])
     return figure
 
 

@@ -1,12 +1,16 @@
 """The pictures of the first page: the shift, the gains in print and here, what decides them."""
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from companion.figures.style import COLORS, new_figure
+from companion.figures.synthetic import boundary, class_handles, class_points
 
-_CLASSES = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
-_LINES = {"no weights": (COLORS["black"], ":"), "plain ratio": (COLORS["red"], "--")}
-_LINES |= {"DDR": (COLORS["green"], "-")}
+_LINES = {
+    "no weights": (COLORS["black"], ":"),
+    "plain ratio": (COLORS["red"], "--"),
+    "DDR": (COLORS["green"], "-"),
+}
 _WINDOW = (-1.8, 6.8, -2.2, 10.2)  # with room for the legend
 _MARKS = {
     "print": {"marker": "D", "mfc": "white", "color": COLORS["grey"]},
@@ -19,26 +23,16 @@ IN_WORDS = {"print": "in print", "matched": "settings nearest to print", "tuned"
 def shifted_sample(X, y, models, title, scores=None):
     """Draw a sample in class colours, with the boundary of each model and its score."""
     figure, (axis,) = new_figure(4.9, 3.4)
-    for label, (marker, color) in _CLASSES.items():
-        axis.scatter(*X[y == label].T, s=11, marker=marker, c=color, alpha=0.55, lw=0)
-        axis.plot([], [], marker, color=color, label=f"class {label}")
-    for name, model in models.items():
-        color, line = _LINES[name]
-        _boundary(axis, model, color, line)
-        score = f": {100 * scores[name]:.1f} % right" if scores else ""
-        axis.plot([], [], line, color=color, lw=2, label=f"{name}{score}")
+    class_points(axis, X, y, np.ones(len(y)), 11)
+    handles = [] if scores else class_handles()
+    for name, (color, line) in _LINES.items():
+        boundary(axis, lambda Z, m=models[name]: m.predict_proba(Z)[:, 0], color, line, _WINDOW)
+        if scores:
+            label = f"{name}: {100 * scores[name]:.1f} % right"
+            handles.append(Line2D([], [], color=color, ls=line, lw=2, label=label))
     axis.set(xlim=_WINDOW[:2], ylim=_WINDOW[2:], xticks=[], yticks=[], title=title)
-    handles, labels = axis.get_legend_handles_labels()
-    shown = slice(2, None) if scores else slice(0, 2)
-    axis.legend(handles[shown], labels[shown], loc="upper right", framealpha=0.9)
+    axis.legend(handles=handles, loc="upper right", framealpha=0.9)
     return figure
-
-
-def _boundary(axis, model, color, line):
-    across, up = np.linspace(*_WINDOW[:2], 120), np.linspace(*_WINDOW[2:], 120)
-    points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    first = model.predict_proba(points)[:, 0].reshape(len(up), len(across))
-    axis.contour(across, up, first, levels=[0.5], colors=[color], linestyles=[line], linewidths=2)
 
 
 def mean_gains(rows, rivals):

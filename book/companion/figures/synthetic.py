@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 
-from companion.figures.style import COLORS, new_figure
+from companion.figures.style import COLORS, legend_below, new_figure
 
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
@@ -21,7 +21,7 @@ _CHANGES = np.arange(-4.25, 4.26, 0.5)
 _LINES = ("-", "--", ":", "-.")
 
 
-def _grid(step=0.1, window=WINDOW):
+def _grid(window=WINDOW, step=0.1):
     """Points of the window and the shape that makes images of their values."""
     left, right, bottom, top = window
     across = np.arange(left, right + step / 2, step)
@@ -30,9 +30,9 @@ def _grid(step=0.1, window=WINDOW):
     return across, up, points
 
 
-def _boundary(axis, first_class_probability, color, line, step=0.1):
+def boundary(axis, first_class_probability, color, line, window=WINDOW):
     """Draw where the first class has probability one half."""
-    across, up, points = _grid(step)
+    across, up, points = _grid(window)
     values = np.asarray(first_class_probability(points)).reshape(len(up), len(across))
     axis.contour(across, up, values, levels=[0.5], colors=[color], linestyles=[line], linewidths=2)
 
@@ -43,15 +43,9 @@ def _plane(axis, title):
     axis.label_outer()
 
 
-def _legend_below(figure, handles, columns=None):
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=columns or len(handles), frameon=False
-    )
-
-
 def _best_boundaries(axis, mixture):
-    _boundary(axis, lambda Z: mixture.posterior(Z, "train")[:, 0], COLORS["red"], "--")
-    _boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
+    boundary(axis, lambda Z: mixture.posterior(Z, "train")[:, 0], COLORS["red"], "--")
+    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
 
 
 _BEST = [
@@ -65,10 +59,10 @@ def class_shift(mixture, n=500, seed=0):
     figure, axes = new_figure(6.4, 4.6, columns=2, sharey=True)
     for axis, domain, name in zip(axes, ("train", "test"), ("training", "test"), strict=True):
         X, y = mixture.sample(n, domain, random_state=seed)
-        _points(axis, X, y, np.ones(n), 14)
+        class_points(axis, X, y, np.ones(n), 14)
         _best_boundaries(axis, mixture)
         _plane(axis, f"{name} points")
-    _legend_below(figure, [*_class_handles(), *_BEST], columns=2)
+    legend_below(figure, [*class_handles(), *_BEST], columns=2)
     return figure
 
 
@@ -86,7 +80,7 @@ def weight_difference(mixture, least=1e-4):
         _best_boundaries(axis, mixture)
         _plane(axis, f"a training point of class {c}")
     figure.colorbar(image, ax=axes, shrink=0.7, label="joint weight − plain ratio")
-    _legend_below(figure, _BEST)
+    legend_below(figure, _BEST)
     return figure
 
 
@@ -104,7 +98,7 @@ def accuracy_by_settings(tables, printed):
         axis.minorticks_off()
     axes[0].set_ylabel("accuracy (%)")
     hollow = Line2D([], [], ls="", marker="o", mfc="none", color=COLORS["grey"], label="paper")
-    _legend_below(figure, [*axes[0].get_legend_handles_labels()[0], hollow])
+    legend_below(figure, [*axes[0].get_legend_handles_labels()[0], hollow])
     return figure
 
 
@@ -123,7 +117,7 @@ def width_curves(widths, panels, best):
         axis.set_xticks(widths, [f"{width:g}" for width in widths])
         axis.minorticks_off()
     axes[0].set_ylabel("test accuracy (%)")
-    _legend_below(figure, axes[0].get_legend_handles_labels()[0])
+    legend_below(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
 
@@ -160,7 +154,7 @@ def convergence(sizes, errors, limits=(), quantity="relative squared error"):
     axis.minorticks_off()
     # One wild draw at a small size would squeeze everything else into a line.
     axis.set_ylim(top=min(axis.get_ylim()[1], 3.0))
-    _legend_below(figure, axis.get_legend_handles_labels()[0])
+    legend_below(figure, axis.get_legend_handles_labels()[0])
     return figure
 
 
@@ -179,11 +173,11 @@ def boundary_information(positions, curves, coordinates):
         axis.axvline(best, color=COLORS["blue"], ls=":", label="largest MI")
         axis.set(xlabel="position of the boundary", ylim=(0, 1.05), title=title)
     axes[0].set_ylabel("nats, or share correct")
-    _legend_below(figure, axes[0].get_legend_handles_labels()[0], columns=4)
+    legend_below(figure, axes[0].get_legend_handles_labels()[0], columns=4)
     return figure
 
 
-def _points(axis, X, y, weights, scale):
+def class_points(axis, X, y, weights, scale):
     """Training points whose area is proportional to their weight; no weight, a small cross."""
     for label, (marker, color) in _CLASS_STYLE.items():
         of_class = y == label
@@ -193,7 +187,8 @@ def _points(axis, X, y, weights, scale):
         axis.scatter(*X[gone].T, s=9, marker="x", c=color, lw=0.7)
 
 
-def _class_handles():
+def class_handles():
+    """What a legend shows for each class."""
     return [
         Line2D([], [], ls="", marker=marker, color=color, label=f"class {label}")
         for label, (marker, color) in _CLASS_STYLE.items()
@@ -202,17 +197,17 @@ def _class_handles():
 
 def _sample_legend():
     return [
-        *_class_handles(),
+        *class_handles(),
         Line2D([], [], ls="", marker="x", color=COLORS["grey"], label="weight below 0.02"),
-        Line2D([], [], color=COLORS["black"], lw=2, label="best boundary for test"),
+        _BEST[0],
         Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="learned boundary"),
     ]
 
 
 def _sample_panel(axis, X, y, weights, model, mixture, title, scale=22):
-    _points(axis, X, y, weights / weights.mean(), scale)
-    _boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
-    _boundary(axis, lambda Z: model.predict_proba(Z)[:, 0], COLORS["red"], "--")
+    class_points(axis, X, y, weights / weights.mean(), scale)
+    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
+    boundary(axis, lambda Z: model.predict_proba(Z)[:, 0], COLORS["red"], "--")
     _plane(axis, title)
 
 
@@ -221,7 +216,7 @@ def weighted_samples(X, y, panels, mixture):
     figure, axes = new_figure(2.8 * len(panels), 4.4, columns=len(panels), sharey=True)
     for axis, (title, (weights, model)) in zip(axes, panels.items(), strict=True):
         _sample_panel(axis, X, y, weights, model, mixture, title)
-    _legend_below(figure, _sample_legend(), columns=3)
+    legend_below(figure, _sample_legend(), columns=3)
     return figure
 
 
@@ -233,5 +228,5 @@ def iteration_frame(X, y, weights, model, mixture, information, t):
     axis.plot(t, information[t], "o", ms=13, mfc="none", mec=COLORS["red"], mew=2)
     axis.set(xlabel="iteration", ylabel="mutual information (nats)", title="all iterations")
     axis.set_xticks(range(len(information)))
-    _legend_below(figure, _sample_legend(), columns=3)
+    legend_below(figure, _sample_legend(), columns=3)
     return figure

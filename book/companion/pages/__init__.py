@@ -84,6 +84,15 @@ def check_complete():
                 )
 
 
+def figure_text(name, alt, width, caption):
+    """Print a numbered figure of the book, as :func:`companion.evidence.tables.captioned` does."""
+    label = name.replace("_", "-")
+    return (
+        f"```{{figure}} _generated/{name}.png\n:name: fig-{label}\n:alt: {alt}\n"
+        f":width: {width}px\n\n{caption}\n```"
+    )
+
+
 def of_benchmarks(module):
     """Import a module of the benchmarks, which lie beside the packages."""
     if str(ROOT) not in sys.path:

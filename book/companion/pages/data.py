@@ -9,8 +9,10 @@ from companion.figures.style import COLORS, new_figure
 from ddr.datasets import load, manifest, names, scale_to_unit_box, verify
 from ddr.digits import sixteen_by_sixteen
 
-_COLOURS = {-1: COLORS["blue"], 1: COLORS["red"]}
-_MARKERS = {-1: "o", 1: "^"}
+_LOOKS = {
+    -1: {"color": COLORS["blue"], "marker": "o"},
+    1: {"color": COLORS["red"], "marker": "^"},
+}
 _ROWS_OF_DIGITS = 6
 
 
@@ -41,14 +43,11 @@ def sizes_table():
 
 
 def _balance(table):
-    values, counts = np.unique(table.y, return_counts=True)
-    if len(values) == 2:
-        order = np.argsort(-counts)
-        return ", ".join(
-            f"{table.labels[int(values[i])]} {counts[i]} ({counts[i] / counts.sum():.0%})"
-            for i in order
-        )
-    return "digits 0 to 9: " + " ".join(f"{count}" for count in counts)
+    counts = pd.Series(table.y).value_counts()
+    if len(counts) == 2:
+        shares = counts / len(table.y)
+        return ", ".join(f"{table.labels[c]} {counts[c]} ({shares[c]:.0%})" for c in counts.index)
+    return "digits 0 to 9: " + " ".join(map(str, counts.sort_index()))
 
 
 def total_sentence():
@@ -131,19 +130,10 @@ def projections():
 
 
 def _scatter(axes, points, table):
-    for value in (-1, 1):
-        rows = table.y == value
-        axes.scatter(
-            *points[rows].T,
-            s=7,
-            color=_COLOURS[value],
-            marker=_MARKERS[value],
-            alpha=0.45,
-            linewidths=0,
-            label=table.labels[value],
-        )
-    axes.set_xlabel("first component")
-    axes.set_ylabel("second component")
+    for value, look in _LOOKS.items():
+        shown, name = points[table.y == value].T, table.labels[value]
+        axes.scatter(*shown, s=7, alpha=0.45, linewidths=0, label=name, **look)
+    axes.set(xlabel="first component", ylabel="second component")
     # Above the panel, where no point can lie under it.
     place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "frameon": False}
     axes.legend(fontsize=8, markerscale=2, handletextpad=0.1, **place)

@@ -1,4 +1,4 @@
-"""What the snippets of the user guide print and draw: each page is run from top to bottom."""
+"""What the snippets of the first page and the user guide print and draw, each page run in turn."""
 
 import re
 import warnings
@@ -7,9 +7,10 @@ from io import StringIO
 
 from matplotlib.figure import Figure
 
-from companion.paths import ROOT
+from companion.paths import BOOK
 
-GUIDE = ROOT / "book" / "use"
+GUIDE = BOOK / "use"
+SHOWN = (BOOK / "intro.md", *sorted(GUIDE.glob("*.md")))
 _SNIPPET = re.compile(r"```\{code-block\} python\n(.*?)```", re.DOTALL)
 
 
@@ -28,7 +29,7 @@ def run(page):
 def files(evidence):
     """Give the output of every snippet, and the figure where one is left under that name."""
     found = {}
-    for page in sorted(GUIDE.glob("*.md")):
+    for page in SHOWN:
         for number, said, names in run(page):
             stem = f"use_{page.stem}_{number}"
             text = f"```{{code-block}} text\n:class: output\n\n{said.rstrip()}\n```" if said else ""

@@ -2,49 +2,38 @@
 
 import pandas as pd
 
-from companion.evidence.claims import VERDICTS
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_title, values
 from companion.evidence.tables import captioned, points, unbroken, with_interval
 from companion.figures.gains import gains_of_all_cases
+from companion.pages import figure_text
+from companion.pages.claims import verdict_counts
 from companion.paths import EXPERIMENTS, PROTOCOLS
-
-FIGURE = "headline_gains.png"
 
 
 def files(evidence):
-    """Give the fragment and the figure."""
-    return {"headline.md": headline_text(evidence), FIGURE: gains_figure(evidence)}
-
-
-def headline_text(evidence):
-    """Put the two tables, their legend and the picture of every case together."""
+    """Give the two tables, each narrow enough for a page, and the picture of every case."""
     table = headline_table(evidence)
-    gained = table.filter(regex="^(Paper's table|Protocol|Gain|Better)")
-    judged = table.filter(regex="^(Paper's table|Protocol|Verdict|Values|Orders)")
-    values_table = captioned(
-        judged, f"Verdicts on the {len(values())} printed values, by table and protocol", "headline"
+    gained = table.filter(regex="Paper's table|Protocol|Gain|Better")
+    judged = table.drop(columns=gained.columns[2:])
+    values_about = f"Verdicts on the {len(values())} printed values, by table and protocol"
+    gains_about = f"Mean gain of {METHOD} in points, by table and protocol"
+    figure = figure_text(
+        "headline_gains",
+        figure_alt(evidence),
+        560,
+        f"Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with the 95 % "
+        "interval over the runs. The paper prints no paired differences, so its gains carry no "
+        "interval.",
     )
-    gains_table = captioned(
-        gained, f"Mean gain of {METHOD} in points, by table and protocol", "headline-gains"
-    )
-    return f"""{values_table}
-
-{gains_table}
-
-{legend()}
-
-```{{figure}} _generated/{FIGURE}
-:name: fig-headline-gains
-:alt: {figure_alt(evidence)}
-:width: 560px
-
-Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with the 95 % interval over
-the runs. The paper prints no paired differences, so its gains carry no interval.
-```
-
-{claims_sentence(evidence)} {{doc}}`claims` has each claim with its evidence.
-"""
+    return {
+        "headline_values.md": captioned(judged, values_about, "headline"),
+        "headline_means.md": captioned(gained, gains_about, "headline-gains"),
+        "headline_cases.md": figure,
+        "headline_gains.png": gains_figure(evidence),
+        "headline_claims.md": f"{claims_sentence(evidence)} {{doc}}`claims` has each claim with "
+        "its evidence.",
+    }
 
 
 def headline_table(evidence):
@@ -73,28 +62,16 @@ def _counts(found, marks, expected):
     return f"{', '.join(str((found == mark).sum()) for mark in marks)} ({expected:.0f})"
 
 
-def legend():
-    """Explain the columns of the headline table."""
-    return (
-        "In brackets stands how many values would agree, and orders be kept, in an exact "
-        "replication. Orders are those of two methods that the printed numbers themselves tell "
-        "apart. Gains are in points of accuracy, means over the cases with 95 % intervals; "
-        "*better* and *worse* count the cases that a paired t-test at 5 % confirms."
-    )
-
-
 def claims_sentence(evidence):
     """Count the verdicts on the paper's claims and on our questions."""
     parts = []
     for by, name in (("paper", "claims of the paper"), ("ours", "questions of ours")):
         found = evidence.claims[evidence.claims["by"] == by]
-        shown = []
-        for protocol, verdicts in found.groupby("protocol", sort=False)["verdict"]:
-            counts = verdicts.value_counts()
-            words = ", ".join(f"{v} {counts[v]}" for v in VERDICTS if v in counts)
-            runs = "in small computations" if protocol == "live" else f"by {protocol} runs"
-            shown.append(f"{runs} {words}")
-        parts.append(f"Verdicts on {found['id'].nunique()} {name}: {'; '.join(shown)}.")
+        shown = "; ".join(
+            f"{'in small computations' if p == 'live' else f'by {p} runs'} {verdict_counts(words)}"
+            for p, words in found.groupby("protocol", sort=False)["verdict"]
+        )
+        parts.append(f"Verdicts on {found['id'].nunique()} {name}: {shown}.")
     return " ".join(parts)
 
 

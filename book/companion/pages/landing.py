@@ -1,10 +1,6 @@
 """What the first page includes: the answer in one minute, each number of it computed."""
 
-import io
-from contextlib import redirect_stdout
 from textwrap import fill
-
-from sklearn.base import clone
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_name, table_title
@@ -12,23 +8,15 @@ from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.figures import landing as pictures
 from companion.pages import of_benchmarks
+from companion.pages.explorer import fits
 from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.experiments import setting_of
 from companion.runs.protocols import load_protocol
-from ddr import DDRClassifier
 
 #: The run of the picture: the first of the published ones with so many training points.
 CASE, RUN = "300", 0
 _RIVALS = {RIVAL: "over the plain ratio", NO_WEIGHTS: "over no weights"}
 _WORD_CLASS = {"reproduces": "good", "reproduces in part": "fair"}
-EXAMPLE = """\
-from sklearn import datasets, linear_model
-from ddr import GuardedDDRClassifier, shifts
-X, y = datasets.load_breast_cancer(return_X_y=True)
-data = shifts.biased_sampling(X, y, choose="none", random_state=0)
-model = GuardedDDRClassifier(linear_model.LogisticRegression(), random_state=0)
-print(model.fit(data.X_train, data.y_train, data.X_test).report_.advice)
-"""
 
 
 def files(evidence):
@@ -39,8 +27,7 @@ def files(evidence):
         "landing_status.md": status_line(evidence),
         "landing_answers.md": answers_text(evidence, choices),
         "landing_gains.md": gains_text(gains),
-        "landing_choices.md": choices_text(evidence, choices),
-        "landing_example.md": example_text(),
+        "landing_choices.md": choices_text(choices),
         "landing_gains.png": pictures.mean_gains(gains, _RIVALS),
         "landing_choices.png": pictures.choice_bars(names, choices),
     }
@@ -131,14 +118,9 @@ def hero_figures():
     """Training beside test data of one published run, with three learned boundaries."""
     protocol = load_protocol("synthetic")
     problem, bench = setting_of(protocol, CASE, RUN)
+    found = fits(problem, bench.learner, bench.ratio("uLSIF"), **protocol["ddr"])
+    models = {name: model for name, (model, _) in found.items()}
     X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
-    ratio = bench.ratio("uLSIF").fit(X, X_test)
-    models = {
-        "no weights": clone(bench.learner).fit(X, y),
-        "plain ratio": clone(bench.learner).fit(X, y, sample_weight=ratio.weights_),
-        "DDR": DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol["ddr"]),
-    }
-    models["DDR"].fit(X, y, X_test)
     scores = {name: model.score(X_test, y_test) for name, model in models.items()}
     train = pictures.shifted_sample(X, y, models, "training data")
     shown = slice(0, 3 * len(y))  # enough points to see where they lie
@@ -162,51 +144,25 @@ def gain_rows(evidence):
     return rows
 
 
-def gains_alt(rows):
-    """Say the mean gains for those who do not see them."""
+def gains_text(rows):
+    """The figure of the mean gains, said for those who do not see it."""
     parts = [
         f"{row['table']} {_RIVALS[row['rival']]}, {pictures.IN_WORDS[row['kind']]}: "
         f"{points(row['mean'])}"
         for row in rows
     ]
-    return "Mean gains in points. " + "; ".join(parts).replace("\n", " ") + "."
+    alt = "; ".join(parts).replace("\n", " ")
+    return f"![Mean gains in points. {alt}.](_generated/landing_gains.png)"
 
 
-def gains_text(rows):
-    """The figure of the mean gains."""
-    return _figure(
-        "landing_gains.png", gains_alt(rows),
-        "What DDR gains on average: in print, with the settings that come nearest to the printed "
-        "values, and with tuned ones. Bars are 95 % intervals over the cases of a table.",
-    )  # fmt: skip
-
-
-def choices_text(evidence, choices):
+def choices_text(choices):
     """The figure of the choices that matter most."""
     alt = "; ".join(
         f"{universe_name(row.universe)}: {points(row.change)}" for row in choices.itertuples()
     )
     where = " and ".join(dict.fromkeys(table_name(e) for e in choices["experiment"]))
-    return _figure(
-        "landing_choices.png", f"Changes of the gain in points. {alt}.",
-        f"The open choices that move the gain over the plain ratio most (in {where}), each "
-        "changed alone.",
-    )  # fmt: skip
-
-
-def _figure(name, alt, caption):
-    # Not a numbered figure: the first number belongs to the first page that speaks of it.
-    return f"![{alt}](_generated/{name})\n\n{{.ddr-caption}}\n{caption}"
-
-
-def example_text():
-    """Six lines of code, and what they print here and now."""
-    return f"```{{code-block}} python\n{EXAMPLE}```\n\n{printed_by(EXAMPLE)}"
-
-
-def printed_by(code):
-    """Run lines of our own pages and show what they print."""
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(code, {})
-    return f"```{{code-block}} text\n{printed.getvalue()}```"
+    return (
+        f"![Changes of the gain in points. {alt}.](_generated/landing_choices.png)\n\n"
+        "{.ddr-caption}\nThe open choices that move the gain over the plain ratio most "
+        f"(in {where}), each changed alone."
+    )

@@ -15,6 +15,7 @@ from companion.evidence.universes import (
     universes_reading,
 )
 from companion.figures.gains import specification_curve, universe_forest
+from companion.pages import figure_text
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import read, specifications, universes
 
@@ -51,6 +52,14 @@ def joint_text(experiment, gains):
     """Say what the specifications that change many choices at once show together."""
     means, runs = gains.mean(axis=1), read()["joint"]["runs"][experiment]
     median, share, stouffer = curve_inference(gains).itertuples()
+    figure = figure_text(
+        f"multiverse_{experiment}_joint",
+        f"Specification curve of {len(gains)} gains and the choices that each changes.",
+        680,
+        f"Joint specifications of {table_name(experiment)} by their mean gain of {METHOD} over "
+        f"{RIVAL}, with 95 % intervals over the cases (blue: zero excluded). Below, what each "
+        "changes.",
+    )
     return (
         f"{len(gains)} specifications drawn at random, each changing several choices at once; "
         f"{counted(runs, 'run', 'runs')} of each of {gains.shape[1]} cases. The gain is "
@@ -58,14 +67,7 @@ def joint_text(experiment, gains):
         f"{points(means.max())} points; the median is {points(median.found)} "
         f"(p = {median.p:.3f}), significantly positive {share.found:.0%} (p = {share.p:.3f}), "
         f"Stouffer's z {stouffer.found:.1f} (p = {stouffer.p:.3f}). The p-values come from turning "
-        "the signs of all gains of a case together.\n\n"
-        f"```{{figure}} _generated/multiverse_{experiment}_joint.png\n"
-        f":name: fig-multiverse-{experiment}-joint\n"
-        f":alt: Specification curve of {len(gains)} gains and the choices that each changes.\n"
-        ":width: 680px\n\n"
-        f"Joint specifications of {table_name(experiment)} by their mean gain of {METHOD} over "
-        f"{RIVAL}, with 95 % intervals over the cases (blue: zero excluded). Below, what each "
-        "changes.\n```"
+        f"the signs of all gains of a case together.\n\n{figure}"
     )
 
 
@@ -78,13 +80,14 @@ def section_text(results, experiment, found):
         f"multiverse-{experiment}",
         "worded",
     )
-    figure = (
-        f"```{{figure}} _generated/multiverse_{experiment}.png\n"
-        f":name: fig-multiverse-{experiment}\n"
-        f":alt: {_alt(found)}\n"
-        ":width: 620px\n\n"
+    figure = figure_text(
+        f"multiverse_{experiment}",
+        f"Forest plot of {len(found)} mean gains, from {points(found['gain'].min())} to "
+        f"{points(found['gain'].max())} points of accuracy; the baseline is at "
+        f"{points(found.at[BASELINE, 'gain'])}.",
+        620,
         f"Mean gain of {METHOD} over {RIVAL} with its 95 % interval over the cases, by universe. "
-        "The dashed line is the baseline.\n```"
+        "The dashed line is the baseline.",
     )
     where = (
         f"{{numref}}`fig-multiverse-{experiment}` shows the gains, "
@@ -118,11 +121,3 @@ def universe_table(found, moved):
 
 def _p_values(row):
     return "{} ({})".format(*("<0.001" if p < 0.0005 else f"{p:.3f}" for p in row[["p", "p_holm"]]))
-
-
-def _alt(found):
-    low, high = points(found["gain"].min()), points(found["gain"].max())
-    return (
-        f"Forest plot of {len(found)} mean gains, from {low} to {high} points of accuracy; "
-        f"the baseline is at {points(found.at[BASELINE, 'gain'])}."
-    )

@@ -8,11 +8,6 @@ from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 from companion.runs.protocols import load_protocol
 
 
-def meanings():
-    """Say what each setting decides."""
-    return read_yaml(BOOK / "setting_meanings.yml")
-
-
 def files(evidence=None):
     """Give the fragments of the protocols page."""
     return {f"protocols_{e}.md": section_text(e) for e in EXPERIMENTS}
@@ -56,28 +51,19 @@ def flat(content):
 
 
 def settings_table(contents):
-    """Set the protocols of one experiment beside each other."""
+    """Set the protocols of one experiment beside each other, with what each setting decides."""
+    meanings = read_yaml(BOOK / "setting_meanings.yml")
     flats = {name: flat(content) for name, content in contents.items()}
-    first = next(iter(flats))
     keys = list(dict.fromkeys(key for settings in flats.values() for key in settings))
-    rows, explained = [], meanings()
+    groups = [key.rpartition(".")[0] for key in keys]
+    rows = []
     # A setting that only the second protocol has belongs to its group, not to the end.
-    groups = list(dict.fromkeys(_group(key) for key in keys))
-    for key in sorted(keys, key=lambda k: (groups.index(_group(k)), keys.index(k))):
-        cells = {name: _shown(settings, key) for name, settings in flats.items()}
-        rest = {n: "same" if c == cells[first] else c for n, c in cells.items() if n != first}
-        meaning = explained[_general(key)]
-        rows.append({"Setting": f"`{key}`", "Meaning": meaning, first: cells[first]} | rest)
+    for key in sorted(keys, key=lambda key: groups.index(key.rpartition(".")[0])):
+        section, *_, last = key.split(".")
+        (first, cell), *others = ((name, _shown(flats[name], key)) for name in flats)
+        row = {"Setting": f"`{key}`", "Meaning": meanings[f"{section}.{last}"], first: cell}
+        rows.append(row | {name: "same" if c == cell else c for name, c in others})
     return pd.DataFrame(rows)
-
-
-def _general(key):
-    section, *_, last = key.split(".")
-    return f"{section}.{last}"
-
-
-def _group(key):
-    return key.rpartition(".")[0]
 
 
 def _shown(settings, key):

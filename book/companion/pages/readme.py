@@ -23,7 +23,7 @@ from companion.paths import ROOT
 PICTURE = Path("book/_static/findings.png")
 START = "<!-- computed: `ddr-book readme` writes what is between these two lines -->"
 END = "<!-- end of what is computed -->"
-_BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
+BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
 
 
 def block(evidence):
@@ -42,21 +42,17 @@ def shifts_block():
     return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
 
 
-def with_blocks(text, *new):
-    """Put new blocks between the pairs of markers."""
-    if len(_BLOCK.findall(text)) != len(new):
-        raise ValueError(
-            f"README.md must have the line {START!r} and, below it, {END!r}, {len(new)} times"
-        )
-    texts = iter(new)
-    return _BLOCK.sub(lambda _: f"{START}\n\n{next(texts).strip()}\n\n{END}", text)
+def updated(text, evidence):
+    """Put what is computed between the two pairs of markers."""
+    texts = iter((block(evidence), shifts_block()))
+    return BLOCK.sub(lambda _: f"{START}\n\n{next(texts).strip()}\n\n{END}", text)
 
 
 def write(root=ROOT, evidence=None):
     """Write the block and the picture."""
     root, evidence = Path(root), evidence or gather()
     readme, picture = root / "README.md", root / PICTURE
-    text = with_blocks(readme.read_text(encoding="utf-8"), block(evidence), shifts_block())
+    text = updated(readme.read_text(encoding="utf-8"), evidence)
     readme.write_text(text, encoding="utf-8")
     if _drawn_from(picture) != _digest(evidence):
         _draw(evidence, picture)
@@ -67,7 +63,7 @@ def stale(root=ROOT, evidence=None):
     """Say what in the README is not what the runs give."""
     root, evidence = Path(root), evidence or gather()
     text, reasons = (root / "README.md").read_text(encoding="utf-8"), []
-    if with_blocks(text, block(evidence), shifts_block()) != text:
+    if updated(text, evidence) != text:
         reasons.append("the numbers in README.md are not those of the published runs")
     if _drawn_from(root / PICTURE) != _digest(evidence):
         reasons.append(f"{PICTURE.as_posix()} was not drawn from the published runs")

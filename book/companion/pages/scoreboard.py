@@ -18,21 +18,16 @@ from companion.paths import EXPERIMENTS, PROTOCOLS
 
 
 def files(evidence):
-    """Give the rule and the fragments of the scoreboard, one for each table of the paper."""
-    sections = {f"scoreboard_{e}.md": section_text(evidence, e) for e in EXPERIMENTS}
-    return {"scoreboard_rules.md": rules_text()} | sections
+    """Give the marks, the rule and the sections of the scoreboard, one for each table."""
+    return {
+        "scoreboard_values.md": _marks_text(VALUE_MARKS),
+        "scoreboard_orders.md": _marks_text(ORDER_MARKS),
+        "scoreboard_rule.md": RULE,
+    } | {f"scoreboard_{e}.md": section_text(evidence, e) for e in EXPERIMENTS}
 
 
-def rules_text():
-    """Explain every mark and the words for a table."""
-    values = "\n".join(f"- **{mark}**: {words};" for mark, words in VALUE_MARKS.items())
-    orders = "\n".join(f"- **{mark}**: {words};" for mark, words in ORDER_MARKS.items())
-    return (
-        f"The *value* of each printed mean:\n\n{values[:-1]}.\n\n"
-        "The *order* of each pair of compared methods that the printed means, standard deviations "
-        "and numbers of runs tell apart by Welch's test at 5 % (ours by the paired t-test at 5 %; "
-        f"pairs that are ties in print are not judged):\n\n{orders[:-1]}.\n\n{RULE}\n"
-    )
+def _marks_text(marks):
+    return ";\n".join(f"- **{mark}**: {words}" for mark, words in marks.items()) + "."
 
 
 def section_text(evidence, experiment):
@@ -48,13 +43,14 @@ def protocol_text(evidence, experiment, protocol):
     """Set the runs of one protocol beside one printed table."""
     results, verdict = evidence.results, evidence.verdicts[experiment, protocol]
     tested = against_all(results, experiment, protocol)
-    lines = [f"- **{verdict.word[0].upper()}{verdict.word[1:]}.** {_runs(verdict.values)}."]
+    word, runs = verdict.word, verdict.values["n"].max()
+    lines = [f"- **{word[0].upper()}{word[1:]}.** {runs} runs of each case."]
     lines.append(f"- {summary(verdict)}.")
     lines += [_gain_line(evidence, experiment, protocol, r) for r in (RIVAL, NO_WEIGHTS)]
     lines.append(f"- Significant at 5 %: {METHOD} is {count_line(tested)}.")
     key, title = f"{experiment}-{protocol}", table_title(experiment)
     trio = [
-        (_compact(beside(results, experiment, protocol)), f"{title} beside our runs",
+        (_compared(results, experiment, protocol), f"{title} beside our runs",
          f"scoreboard-{key}"),
         (orders_table(verdict), f"Orders that {table_name(experiment)} tells apart",
          f"orders-{key}"),
@@ -64,11 +60,6 @@ def protocol_text(evidence, experiment, protocol):
     ]  # fmt: skip
     parts = [captioned(t, f"{c}, {protocol} protocol", n, "numeric") for t, c, n in trio if len(t)]
     return "\n\n".join(["\n".join(lines), *parts]) + "\n"
-
-
-def _runs(compared):
-    fewest, most = compared["n"].min(), compared["n"].max()
-    return f"{most} runs of each case" if fewest == most else f"{fewest} to {most} runs of a case"
 
 
 def _gain_line(evidence, experiment, protocol, rival):
@@ -81,12 +72,11 @@ def _gain_line(evidence, experiment, protocol, rival):
     )
 
 
-def _compact(table):
-    """Fit the table on a page: numbers stay unbroken, and what all rows share goes."""
-    if table["Runs"].nunique() == 1:
-        table = table.drop(columns="Runs")
-    table = table.rename(columns={"n_tr": "Samples", "95 % interval of Δ": "95 % interval"})
-    return table.map(unbroken)
+def _compared(results, experiment, protocol):
+    """Fit the table on a page: what all rows share is said above it."""
+    table = beside(results, experiment, protocol).drop(columns="Runs")
+    names = {"n_tr": "Samples", "95 % interval of Δ": "95 % interval"}
+    return table.rename(columns=names).map(unbroken)
 
 
 def orders_table(verdict):
@@ -102,7 +92,7 @@ def orders_table(verdict):
             "Order": row.order,
             "Ours, points": points(row.gain),
             "p in print": f"{row.p_printed:.2g}",
-            "p of ours": "–" if pd.isna(row.p) else f"{row.p:.2g}",
+            "p of ours": f"{row.p:.2g}",
         }
         for row in orders.itertuples()
     ]

@@ -156,7 +156,8 @@ def test_text(results, search):
     rows = [
         {"Protocol": name, "Column": method} | _nearness(cells, search)
         for protocol, name in search["compare"].items()
-        for method, cells in compared(results, experiment, protocol)
+        for method, cells in compare(results, experiment, protocol).groupby("method", sort=False)
+        if cells["delta"].notna().all()
     ]
     return captioned(
         pd.DataFrame(rows),
@@ -164,12 +165,6 @@ def test_text(results, search):
         "DDR-uLSIF took no part in the choice",
         f"search-{experiment}-test",
     )
-
-
-def compared(results, experiment, protocol):
-    """The cells of each column that was run under a protocol, beside the print."""
-    cells = compare(results, experiment, protocol).dropna(subset=["delta"])
-    return cells.groupby("method", sort=False)
 
 
 def _nearness(cells, search):
