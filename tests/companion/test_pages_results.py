@@ -15,7 +15,7 @@ from companion.evidence.universes import (
     universe_name,
     universes_reading,
 )
-from companion.figures.gains import specification_curve, universe_forest
+from companion.figures.gains import gains_of_all_cases, specification_curve, universe_forest
 from companion.pages import (
     claims,
     differences,
@@ -143,7 +143,7 @@ def test_doctored_runs_change_the_first_page(printed, printed_runs):
 
 @pytest.mark.parametrize("columns", [1, 2])
 def test_the_figure_has_a_row_for_each_case(printed, columns):
-    figure = headline.gains_figure(printed, columns)
+    figure = gains_of_all_cases(printed.gains, columns)
     assert sorted(len(axis.get_yticks()) for axis in figure.axes) == [6, 10, 20]
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["paper", "ours, matched", "ours, tuned"]

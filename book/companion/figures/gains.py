@@ -62,7 +62,7 @@ def gains_of_all_cases(gains, columns=1):
         hollow = {"mfc": "white", "mec": COLORS["grey"], "label": "paper", "zorder": 3}
         axis.plot(printed[experiment], range(len(names)), "D", **hollow)
         for shift, protocol in zip((-0.18, 0.18), PROTOCOLS, strict=True):
-            rows = gains[experiment, protocol]
+            rows = gains[experiment, protocol, RIVAL]
             height = [names.index(case) + shift for case in rows["case"]]
             style = {"ms": 4.5, "capsize": 2, **_STYLES[protocol]}
             axis.errorbar(rows["gain"], height, xerr=_half(rows), **style)

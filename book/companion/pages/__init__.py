@@ -93,11 +93,11 @@ def figure_text(name, alt, width, caption):
     )
 
 
-def of_benchmarks(module):
-    """Import a module of the benchmarks, which lie beside the packages."""
+def page_module(name):
+    """Import a module of :data:`PAGES`; the benchmarks lie beside the packages."""
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
-    return import_module(f"benchmarks.{module}")
+    return import_module(name)
 
 
 def write_all(folder):
@@ -110,9 +110,7 @@ def write_all(folder):
 
 
 def _write(page, folder, evidence):
-    package, _, module = page.rpartition(".")
-    found = of_benchmarks(module) if package == "benchmarks" else import_module(page)
-    return write_files(folder, found.files(evidence))
+    return write_files(folder, page_module(page).files(evidence))
 
 
 def write_files(folder, files):

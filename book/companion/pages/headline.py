@@ -30,7 +30,7 @@ def files(evidence):
         "headline_values.md": captioned(judged, values_about, "headline"),
         "headline_means.md": captioned(gained, gains_about, "headline-gains"),
         "headline_cases.md": figure,
-        "headline_gains.png": gains_figure(evidence),
+        "headline_gains.png": gains_of_all_cases(evidence.gains),
         "headline_claims.md": f"{claims_sentence(evidence)} {{doc}}`claims` has each claim with "
         "its evidence.",
     }
@@ -73,12 +73,6 @@ def claims_sentence(evidence):
         )
         parts.append(f"Verdicts on {found['id'].nunique()} {name}: {shown}.")
     return " ".join(parts)
-
-
-def gains_figure(evidence, columns=1):
-    """Draw the gain over uLSIF in each case: printed, matched and tuned."""
-    gains = {key[:2]: table for key, table in evidence.gains.items() if key[2] == RIVAL}
-    return gains_of_all_cases(gains, columns)
 
 
 def figure_alt(evidence):

@@ -7,7 +7,7 @@ from companion.evidence.printed import printed_gains, table_name, table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.figures import landing as pictures
-from companion.pages import of_benchmarks
+from companion.pages import page_module
 from companion.pages.explorer import fits
 from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.experiments import setting_of
@@ -73,7 +73,7 @@ def answers(evidence, choices):
     return {
         "Did it reproduce?": _reproduced(evidence),
         "Why not everywhere?": _reasons(evidence, choices),
-        "Should I use it?": of_benchmarks("shift_page").advice(),
+        "Should I use it?": page_module("benchmarks.shift_page").advice(),
     }
 
 

@@ -37,15 +37,10 @@ def files(evidence):
 
 
 def scope_text():
-    """Say how many universes there are, and what all of them share."""
-    content = read()
-    runs, said = content["runs"], content.get("said", {})
+    """Say how many universes there are."""
+    runs = read()["runs"]
     counts = [f"{len(universes(e))} for {table_name(e)} ({runs[e]} runs)" for e in EXPERIMENTS]
-    return (
-        f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}. "
-        "All of a table start from the same random streams, with as many runs of each case, "
-        f"so that they can be compared run by run. {' '.join(' '.join(said.values()).split())}"
-    )
+    return f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}."
 
 
 def joint_text(experiment, gains):
@@ -97,10 +92,10 @@ def section_text(results, experiment, found):
 
 
 def universe_table(found, moved):
-    """Tabulate the universes."""
+    """Tabulate the universes; the baseline changes nothing."""
     rows = []
     for name, row in found.iterrows():
-        change = None if name == BASELINE else moved.loc[name]
+        change = moved.reindex(found.index).loc[name]
         rows.append(
             {
                 "Universe": universe_name(name),
@@ -109,10 +104,8 @@ def universe_table(found, moved):
                 METHOD: f"{row[METHOD]:.4f}",
                 "Gain": with_interval(row["gain"], row["low"], row["high"]),
                 "Gain over no weights": points(row["over_none"]),
-                "Change": "–"
-                if change is None
-                else with_interval(*change[["change", "low", "high"]]),
-                "p (Holm)": "–" if change is None else _p_values(change),
+                "Change": with_interval(*change[["change", "low", "high"]]),
+                "p (Holm)": "–" if name == BASELINE else _p_values(change),
                 "Better, worse": unbroken(f"{row['better']}, {row['worse']} of {row['cases']}"),
             }
         )

@@ -1,8 +1,4 @@
-"""The numbers and the picture of the README, written by ``ddr-book readme``.
-
-The block between the two markers of ``README.md`` and the picture beside it are computed from the
-published runs; :func:`stale` says whether they still are what the runs give.
-"""
+"""The numbers and the picture of the README, computed from the published runs."""
 
 import hashlib
 import io
@@ -15,8 +11,9 @@ from PIL.PngImagePlugin import PngInfo
 from companion.evidence.gains import RIVAL
 from companion.evidence.tables import markdown
 from companion.evidence.universes import deciding_choices
-from companion.pages import gather, of_benchmarks
-from companion.pages.headline import claims_sentence, figure_alt, gains_figure
+from companion.figures.gains import gains_of_all_cases
+from companion.pages import gather, page_module
+from companion.pages.headline import claims_sentence, figure_alt
 from companion.pages.landing import answers, status_lines
 from companion.paths import ROOT
 
@@ -38,7 +35,7 @@ def block(evidence):
 
 def shifts_block():
     """Compose what adapting gains and loses on shifts that nobody tuned for."""
-    words, table = of_benchmarks("shift_page").short()
+    words, table = page_module("benchmarks.shift_page").short()
     return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
 
 
@@ -80,7 +77,7 @@ def _digest(evidence):
 
 def _draw(evidence, path):
     buffer = io.BytesIO()
-    gains_figure(evidence, columns=2).savefig(buffer, format="png", dpi=120)
+    gains_of_all_cases(evidence.gains, columns=2).savefig(buffer, format="png", dpi=120)
     about = PngInfo()
     about.add_text("Source", _digest(evidence))
     path.parent.mkdir(parents=True, exist_ok=True)

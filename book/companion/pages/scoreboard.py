@@ -107,7 +107,5 @@ def further_methods(results, experiment, protocol):
         return pd.DataFrame()
     cells = further.groupby(["case", "method"], sort=False)["accuracy"].agg(["mean", "std"])
     text = cells.apply(lambda cell: mean_sd(cell["mean"], cell["std"]), axis=1).unstack()
-    order = [case for case in cases(experiment) if case in text.index]
-    methods = [m for m in further["method"].unique() if m in text]
-    table = text.loc[order, methods].fillna("–").map(unbroken)
-    return table.rename_axis("Case").reset_index()
+    table = text.reindex(cases(experiment))[further["method"].unique()].dropna(how="all")
+    return table.fillna("–").map(unbroken).rename_axis("Case").reset_index()

@@ -82,12 +82,11 @@ def rules_text(search, table, found, shown):
 
 def best_text(search, table, chance):
     """Tabulate the best protocols beside what an exact replication would score."""
-    shown = table.head(8).assign(rank=np.arange(1, len(table.head(8)) + 1))
     old = matched_before(search, table)
-    shown = pd.concat([shown, old.assign(rank=old.index + 1)]).drop_duplicates("rank")
+    shown = pd.concat([table.head(8), old[old.index >= 8]])
     rows = [
         {
-            "Rank": f"{row.rank:,}",
+            "Rank": f"{row.Index + 1:,}",
             "Protocol": f"{row.variant} | {row.grid}".strip(" |").replace(" | ", "; "),
             "Choice": f"{row.score:.4f}",
             "Validation": "–" if np.isnan(row.validation) else f"{row.validation:.4f}",
@@ -120,9 +119,8 @@ def verdict(table, limits, old):
         text += "chance alone would deviate as much, and nothing here speaks against it."
     else:
         text += "an exact replication would deviate less, so by the rule **none of these** is it."
-        within = (table["score"] <= limits["choice"][1]) & (
-            table["validation"] <= limits["validation"][1]
-        )
+        near = [limits["choice"][1], limits["validation"][1]]
+        within = (table[["score", "validation"]] <= near).all(axis=1)
         text += f" Seen afterwards, {within.sum()} of {len(table)} are within chance on both."
     if len(old):
         text += " " + (
