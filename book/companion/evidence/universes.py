@@ -184,8 +184,6 @@ def universes_reading(found, moved):
         f"{points(found['gain'].max())} ({_named(found['gain'].idxmax())}); in {above} of them "
         "its interval over the cases lies above zero."
     )
-    if BASELINE not in found.index or moved.empty:
-        return text + " The baseline itself is not computed yet."
     sign = np.sign(found["gain"].round(6))
     same = int((sign.drop(BASELINE) == sign[BASELINE]).sum())
     largest = moved["change"].abs().idxmax()

@@ -20,7 +20,7 @@ def section_text(evidence, experiment):
     ratio = float(np.exp(np.nanmean(np.log(verdict.values["sd_ratio"].replace(0, np.nan)))))
     lines = [
         f"## {table_title(experiment)}\n",
-        f"- **{verdict.word[0].upper()}{verdict.word[1:]}** with the settings nearest to the "
+        f"- **{verdict.word.capitalize()}** with the settings nearest to the "
         f"print: {summary(verdict)}.",
         f"- **Spread.** Our standard deviations are {ratio:.2f} times the printed ones (geometric "
         "mean). A spread that is not the paper's is the sign of another protocol.",

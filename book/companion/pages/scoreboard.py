@@ -42,23 +42,26 @@ def section_text(evidence, experiment):
 def protocol_text(evidence, experiment, protocol):
     """Set the runs of one protocol beside one printed table."""
     results, verdict = evidence.results, evidence.verdicts[experiment, protocol]
-    tested = against_all(results, experiment, protocol)
-    word, runs = verdict.word, verdict.values["n"].max()
-    lines = [f"- **{word[0].upper()}{word[1:]}.** {runs} runs of each case."]
-    lines.append(f"- {summary(verdict)}.")
-    lines += [_gain_line(evidence, experiment, protocol, r) for r in (RIVAL, NO_WEIGHTS)]
-    lines.append(f"- Significant at 5 %: {METHOD} is {count_line(tested)}.")
-    key, title = f"{experiment}-{protocol}", table_title(experiment)
-    trio = [
-        (_compared(results, experiment, protocol), f"{title} beside our runs",
-         f"scoreboard-{key}"),
-        (orders_table(verdict), f"Orders that {table_name(experiment)} tells apart",
-         f"orders-{key}"),
-        (further_methods(results, experiment, protocol),
-         f"Further methods, not printed, in the setting of {table_name(experiment)}",
-         f"further-{key}"),
-    ]  # fmt: skip
-    parts = [captioned(t, f"{c}, {protocol} protocol", n, "numeric") for t, c, n in trio if len(t)]
+    lines = [
+        f"- **{verdict.word.capitalize()}.** {verdict.values['n'].max()} runs of each case.",
+        f"- {summary(verdict)}.",
+        *(_gain_line(evidence, experiment, protocol, rival) for rival in (RIVAL, NO_WEIGHTS)),
+        f"- Significant at 5 %: {METHOD} is "
+        f"{count_line(against_all(results, experiment, protocol))}.",
+    ]
+    key, name = f"{experiment}-{protocol}", table_name(experiment)
+    compared = _compared(results, experiment, protocol)
+    further = further_methods(results, experiment, protocol)
+    tables = [
+        ("scoreboard", f"{table_title(experiment)} beside our runs", compared),
+        ("orders", f"Orders that {name} tells apart", orders_table(verdict)),
+        ("further", f"Further methods, not printed, in the setting of {name}", further),
+    ]
+    parts = [
+        captioned(table, f"{about}, {protocol} protocol", f"{kind}-{key}", "numeric")
+        for kind, about, table in tables
+        if len(table)
+    ]
     return "\n\n".join(["\n".join(lines), *parts]) + "\n"
 
 
