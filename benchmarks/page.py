@@ -43,24 +43,21 @@ _CAPTIONS = {
 _WITH_WORDS = ("methods", "searches", "clipping_summary", "machine", "completeness", "targets")
 
 
-def write(folder, evidence=None, path=RESULTS):
-    """Write the fragments and figures of the benchmark page."""
-    folder, path = Path(folder), Path(path)
+def files(evidence=None, path=RESULTS):
+    """Give the fragments and figures of the benchmark page."""
+    path = Path(path)
     results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    paths = []
+    found = {}
     for name, table in TABLES.items():
-        paths.append(folder / f"benchmarks_{name}.md")
         rows = [] if results is None else table(results)
         kind = None if name in _WITH_WORDS else "numeric"
         frame = pd.DataFrame(rows or _NOT_MEASURED)
         text = captioned(frame, _CAPTIONS[name], _label(name), kind)
-        paths[-1].write_text(text + "\n", encoding="utf-8")
+        found[f"benchmarks_{name}.md"] = text
     if results is not None:
-        for name, draw in (("time", time_figure), ("clipping", clipping_figure)):
-            paths.append(folder / f"benchmarks_{name}.png")
-            # Without the version of matplotlib in it, an unchanged figure is an unchanged file.
-            draw(results).savefig(paths[-1], dpi=150, metadata={"Software": None})
-    return paths
+        found["benchmarks_time.png"] = time_figure(results)
+        found["benchmarks_clipping.png"] = clipping_figure(results)
+    return found
 
 
 def as_text(results):
@@ -292,7 +289,7 @@ def time_figure(results):
     for row in method_rows(results):
         if row["d"] == 50 and not row["method"].startswith("ddr ULSIF"):
             lines.setdefault(row["method"], {})[row["n"]] = row["seconds"]
-    figure, ((axes,),) = new_figure(8, 5)
+    figure, (axes,) = new_figure(8, 5)
     for i, (label, line) in enumerate(lines.items()):
         style = {"marker": _MARKERS[i % len(_MARKERS)], "color": _COLOURS[i % len(_COLOURS)]}
         dashed = "-" if label.startswith("ddr") else "--"
@@ -307,7 +304,7 @@ def time_figure(results):
 def clipping_figure(results):
     """Draw the error on the paper's data by where negative values are clipped."""
     rows = _clipping(results)
-    figure, ((axes,),) = new_figure(8, 0.32 * len(rows) + 1.4)
+    figure, (axes,) = new_figure(8, 0.32 * len(rows) + 1.4)
     for i, clip in enumerate(CLIPS):
         low, median, high = np.transpose(
             [np.quantile(errors[clip], (0, 0.5, 1)) for _, errors in rows]

@@ -1,13 +1,11 @@
 """The page "Should I use it?": everything on it is computed from the stored natural shifts."""
 
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from companion.evidence.tables import captioned, points
 from companion.figures.style import COLORS, new_figure
-from companion.pages import write_figure, write_fragments
 
 from benchmarks.shift_methods import METHODS
 from benchmarks.shift_rule import (
@@ -32,10 +30,10 @@ _KINDS = ("none", "label", "covariate", "group", "site", "time", "conditional")
 _DRAWN = {DEFAULT: ("red", "s"), "EM": ("orange", "^"), GUARDED: ("blue", "o")}
 
 
-def write(folder, evidence=None):
-    """Write the fragments and the figure of the page."""
+def files(evidence=None):
+    """Give the fragments and the figure of the page."""
     gains, losses, seen, table = _measured()
-    fragments = {
+    return {
         "shifts_words.md": _words(gains),
         "shifts_methods.md": _methods(gains, losses),
         "shifts_rule.md": _rule(seen),
@@ -43,9 +41,8 @@ def write(folder, evidence=None):
         "shifts_firmness.md": _firmness(table),
         "shifts_targets.md": _targets(gains[GUARDED]),
         "shifts_agreement.md": _agreement(gains[ALWAYS_RUN], seen),
+        "shifts.png": _figure(gains),
     }
-    paths = write_fragments(folder, fragments)
-    return [*paths, write_figure(_figure(gains), Path(folder) / "shifts.png")]
 
 
 @lru_cache(maxsize=1)  # several pages ask for it, and the rules take a while to fit
@@ -210,7 +207,7 @@ def _agreement(gain, seen):
 def _figure(gains):
     tasks = gains[list(_DRAWN)].groupby(["kind", "task"]).mean()
     tasks = tasks.loc[[key for kind in _KINDS for key in tasks.index if key[0] == kind]]
-    figure, ((axes,),) = new_figure(8, 8)
+    figure, (axes,) = new_figure(8, 8)
     for method, (color, marker) in _DRAWN.items():
         style = {"color": COLORS[color], "alpha": 0.85, "s": 24}
         axes.scatter(tasks[method], range(len(tasks)), marker=marker, label=method, **style)

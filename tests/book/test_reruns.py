@@ -14,7 +14,7 @@ from companion.notebook_kit import build
 from companion.notebook_kit.execute import RUNS, rerun
 from companion.notebook_kit.parameters import list_notebooks
 from companion.notebook_kit.rerun_page import as_rerun
-from companion.pages import runs
+from companion.pages import runs, write_files
 
 HOSTILE = "``` `<script>window.hacked = 1</script>` | \"q\" 'q' {{ z }} {ref}`x` </td> \n\\ é漢字"
 #: The smallest values that each notebook takes, and the largest that cost little.
@@ -67,7 +67,7 @@ def built(root, copy, extremes=None):
         for name, values in zip(("smallest", "largest-_0"), pair, strict=True):
             rerun(stem, values, name, copy)
     (copy / RUNS / "truncated.ipynb").write_text('{"cells": [')
-    runs.write(copy / "book" / "_generated", root=copy)
+    write_files(copy / "book" / "_generated", runs.files(root=copy))
     subprocess.run([sys.executable, "-c", BUILD, str(copy)], check=True)
     return copy
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 from companion.evidence import printed as paper
+from companion.paths import EXPERIMENTS, PROTOCOLS
+from companion.runs.results import published_results
 
 
 def runs_like_the_paper(experiment, n=30, shift=0.0, protocol="matched"):
@@ -20,6 +22,14 @@ def runs_like_the_paper(experiment, n=30, shift=0.0, protocol="matched"):
     ]
     columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def complete_runs(n=30):
+    """Runs like the paper's under both protocols, beside the published ones of the multiverse."""
+    tables = [runs_like_the_paper(e, n, protocol=p) for e in EXPERIMENTS for p in PROTOCOLS]
+    published = published_results()
+    many = published["protocol"].str.startswith(("universe:", "joint:"))
+    return pd.concat([*tables, published[many]], ignore_index=True)
 
 
 def swapped(results, first="uLSIF", second="DDR-uLSIF"):

@@ -186,14 +186,14 @@ def test_exponent_of_a_square_law_is_two():
 def test_page_writes_every_fragment_it_includes(results, tmp_path):
     path = tmp_path / "results.json"
     path.write_text(json.dumps(results), encoding="utf-8")
-    written = {file.name for file in page.write(tmp_path, path=path)}
+    written = page.files(path=path)
     text = (page.RESULTS.parents[1] / "book" / "benchmarks.md").read_text(encoding="utf-8")
     included = {part.split()[0] for part in text.split("_generated/")[1:]}
-    assert included == written
-    table = (tmp_path / "benchmarks_methods.md").read_text(encoding="utf-8")
+    assert included == set(written)
+    table = written["benchmarks_methods.md"]
     assert "| 2 | 5,000 | densratio 0.4.0 uLSIF |" in table
     assert "150.0 | 60.0 | 1,000 |" in table
-    clipping = (tmp_path / "benchmarks_clipping.md").read_text(encoding="utf-8")
+    clipping = written["benchmarks_clipping.md"]
     assert "| mixture, n = 100, marginal | 0.150 ± 0.071 | 0.200 ± 0.141 | 1 of 2 |" in clipping
 
 
@@ -211,8 +211,8 @@ def test_clipping_summary_names_the_problems_where_the_ratio_loses(results):
 
 
 def test_page_without_measurements_says_so(tmp_path):
-    for file in page.write(tmp_path, path=tmp_path / "absent.json"):
-        assert "make bench" in file.read_text(encoding="utf-8")
+    for text in page.files(path=tmp_path / "absent.json").values():
+        assert "make bench" in text
 
 
 def test_terminal_shows_every_table(results):

@@ -399,6 +399,6 @@ def test_every_module_that_writes_a_page_is_registered():
     writers = {
         f"companion.pages.{path.stem}"
         for path in folder.glob("[a-z]*.py")
-        if "\ndef write(folder" in path.read_text(encoding="utf-8")
+        if "\ndef files(evidence" in path.read_text(encoding="utf-8")
     }
     assert writers | {"benchmarks.page", "benchmarks.shift_page"} == set(PAGES)

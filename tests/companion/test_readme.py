@@ -5,18 +5,15 @@ import shutil
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
 from companion.cli import main
 from companion.pages import gather, readme
-from companion.paths import EXPERIMENTS
-from paper_runs import runs_like_the_paper, swapped
+from paper_runs import complete_runs, swapped
 
 
 @pytest.fixture(scope="module")
 def printed_runs():
-    runs = [runs_like_the_paper(experiment, n=4) for experiment in EXPERIMENTS]
-    return pd.concat(runs, ignore_index=True).assign(seconds=1.0)
+    return complete_runs(n=4)
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +75,10 @@ def test_it_uses_words_and_no_codes(copy, printed):
         assert words in text
 
 
-def test_lost_markers_are_named():
-    with pytest.raises(ValueError, match="must have the line"):
-        readme.with_blocks("no markers here", "new")
+def test_both_blocks_have_their_markers(root):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    assert text.count(readme.START) == text.count(readme.END) == 2
+    assert len(readme.BLOCK.findall(text)) == 2
 
 
 def test_two_commands_come_first(root):

@@ -2,23 +2,21 @@
 
 import json
 
-import pandas as pd
 import pytest
-from companion.pages import gather, record
+from companion.pages import gather, record, write_files
 from companion.paths import EXPERIMENTS
-from paper_runs import runs_like_the_paper
+from paper_runs import complete_runs
 from rocrate.rocrate import ROCrate
 
 
 @pytest.fixture(scope="module")
 def evidence():
-    runs = [runs_like_the_paper(experiment, n=4) for experiment in EXPERIMENTS]
-    return gather(pd.concat(runs, ignore_index=True).assign(seconds=1.0), live=False)
+    return gather(complete_runs(n=4), live=False)
 
 
 @pytest.fixture(scope="module")
 def crate(evidence, tmp_path_factory):
-    (path,) = record.write(tmp_path_factory.mktemp("crate"), evidence)
+    (path,) = write_files(tmp_path_factory.mktemp("crate"), record.files(evidence))
     return ROCrate(path)
 
 

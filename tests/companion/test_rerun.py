@@ -98,7 +98,7 @@ def test_rerun_becomes_a_page(command, repository, capsys):
     assert "{doc}`/book/notation`" in text
     assert "Parameters given: `n = 3`" in text
     assert page.metadata["ddr"]["run"]["parameters"] == {"n": 3}
-    lines = runs.runs_table(repository).splitlines()
+    lines = runs.files(root=repository)["runs.md"].splitlines()
     [published, row] = [line for line in lines if line.startswith("| {doc}")]
     assert "| published |" in published
     assert row.startswith("| {doc}`/book/runs/01_small-quick` | quick | `n = 3` |")
@@ -352,7 +352,7 @@ def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_noteboo
     (folder / "truncated.ipynb").write_text('{"cells": [')
     (folder / "empty.ipynb").write_text("")
     nbformat.write(make_notebook("# plain"), folder / "plain.ipynb")
-    table = runs.runs_table(repository)
+    table = runs.files(root=repository)["runs.md"]
     complaint = capsys.readouterr().err
     for name in ("truncated", "empty", "plain"):
         assert f"{name}.ipynb was not written by `ddr-book run`, left out" in complaint
@@ -365,16 +365,10 @@ def test_status_lists_versions_of_direct_dependencies(root):
     assert "| papermill |" in table
 
 
-def test_empty_repository_says_so(tmp_path):
-    assert (
-        status.times_table(tmp_path) == runs.runs_table(tmp_path) == "No notebook is published yet."
-    )
-
-
-def test_pages_are_written_as_fragments(repository, tmp_path):
+def test_pages_are_given_as_fragments(repository):
     (repository / "requirements.txt").write_text("numpy>=2\nno-such-package\n")
-    written = status.write(tmp_path, root=repository) + runs.write(tmp_path, root=repository)
+    given = status.files(root=repository) | runs.files(root=repository)
     names = ["status_versions.md", "status_times.md", "runs.md", "runs_compared.md"]
-    assert [path.name for path in written] == names
-    assert "| no-such-package | not installed |" in written[0].read_text()
-    assert "| not executed in this build |" in written[1].read_text()
+    assert list(given) == names
+    assert "| no-such-package | not installed |" in given["status_versions.md"]
+    assert "| not executed in this build |" in given["status_times.md"]

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from companion.pages import write_files
 
 from benchmarks import shift_page, shift_store, shifts
 from benchmarks.shift_methods import LEARNERS, METHODS, score
@@ -121,8 +122,9 @@ def test_nothing_is_left_of_a_finished_run(capsys):
 
 
 def test_the_page_is_computed(tmp_path, bench):
-    paths = {path.name: path for path in shift_page.write(tmp_path)}
-    assert f"{len(bench[0]):,} fits" in paths["shifts_words.md"].read_text(encoding="utf-8")
-    text = paths["shifts_methods.md"].read_text(encoding="utf-8")
+    files = shift_page.files()
+    assert f"{len(bench[0]):,} fits" in files["shifts_words.md"]
+    text = files["shifts_methods.md"]
     assert all(name in text for name in ("KMM", "skada nearest", "EM", shift_page.GUARDED))
-    assert paths["shifts.png"].stat().st_size > 10_000
+    (picture,) = write_files(tmp_path, {"shifts.png": files["shifts.png"]})
+    assert picture.stat().st_size > 10_000

@@ -8,8 +8,7 @@ from companion.figures.style import COLORS, new_figure
 
 def selection(pool, kept, train, test, strength):
     """How the training rows are chosen along omega, and what that does to their distribution."""
-    figure, axes = new_figure(8.0, 3.4, columns=2)
-    left, right = axes[0]
+    figure, (left, right) = new_figure(8.0, 3.4, columns=2)
     far = max(np.abs(pool).max(), np.abs(test).max())
     line = np.linspace(-far, far, 200)
     left.plot(line, expit(strength * line), color=COLORS["black"], label="P(s = 1 | x)")
@@ -26,15 +25,8 @@ def selection(pool, kept, train, test, strength):
     left.legend(loc="upper left", frameon=False, ncols=2)
     bins = np.linspace(-far, far, 25)
     right.hist(test, bins, density=True, color="#cccccc", label="test rows")
-    right.hist(
-        train,
-        bins,
-        density=True,
-        histtype="step",
-        lw=2,
-        color=COLORS["blue"],
-        label="training rows",
-    )
+    outline = {"histtype": "step", "lw": 2, "color": COLORS["blue"]}
+    right.hist(train, bins, density=True, label="training rows", **outline)
     right.set(ylabel="density", title="what is left")
     right.legend(loc="upper left", frameon=False)
     right.set_ylim(top=1.3 * right.get_ylim()[1])
@@ -45,8 +37,7 @@ def selection(pool, kept, train, test, strength):
 
 def direction_gaps(gaps, chosen):
     """The gap of each candidate direction, with the one that is taken."""
-    figure, axes = new_figure(7.0, 2.9)
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(7.0, 2.9)
     order = np.argsort(gaps)
     points = 100 * np.asarray(gaps)[order]
     bars = axis.bar(range(len(points)), points, color="#bbbbbb")

@@ -21,7 +21,7 @@ def digit_rows(rows, notes=None, signed=()):
     notes = notes or {}
     height = sum(1.02 if name in notes else 0.76 for name in rows)
     figure, axes = new_figure(8.0, height, rows=len(rows))
-    for axis, (name, images) in zip(axes[:, 0], rows.items(), strict=True):
+    for axis, (name, images) in zip(axes, rows.items(), strict=True):
         colors, far = ("PuOr", 1.5) if name in signed else ("gray_r", 1.0)
         side = round(np.sqrt(np.shape(images)[1]))
         axis.imshow(_strip(images, side), cmap=colors, vmin=-far, vmax=far)
@@ -65,8 +65,7 @@ def weight_rows(X, weights, count=10):
 
 def bound_shares(shares):
     """Share of training rows whose weight can act, against C."""
-    figure, axes = new_figure(7.0, 3.8)
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(7.0, 3.8)
     for case, color, marker, line in zip(
         shares.columns, COLORS.values(), "os^DvPX", ["-", "--", ":", "-."] * 2, strict=False
     ):

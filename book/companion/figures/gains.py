@@ -6,11 +6,9 @@ from matplotlib.lines import Line2D
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, mean_interval, paired
 from companion.evidence.printed import printed_gains, table_title
 from companion.evidence.universes import BASELINE, gain_changes, universe_gains, universe_name
-from companion.figures.style import COLORS, new_figure
+from companion.figures.style import COLORS, legend_below, new_figure
 from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
 
-#: An interval is drawn from so many runs on: that of fewer is wider than all gains together.
-FEWEST = 5
 _STYLES = {
     "matched": {"fmt": "o", "color": COLORS["blue"], "label": "ours, matched"},
     "tuned": {"fmt": "s", "color": COLORS["red"], "label": "ours, tuned"},
@@ -31,7 +29,7 @@ def _rows_axis(axis, names, label="gain in points of accuracy"):
 def forest(runs, experiment, protocol, cases, rivals=(RIVAL, NO_WEIGHTS), shorten=str):
     """Draw the gain of DDR-uLSIF in each case with its interval, one panel a rival."""
     figure, axes = new_figure(8.0, 1.3 + 0.33 * len(cases), columns=len(rivals), sharey=True)
-    for axis, rival in zip(axes[0], rivals, strict=True):
+    for axis, rival in zip(axes, rivals, strict=True):
         gains = paired(runs, experiment, protocol, rival=rival)
         gains = gains[gains["case"].isin(cases)]
         height = [list(cases).index(case) for case in gains["case"]]
@@ -44,7 +42,7 @@ def forest(runs, experiment, protocol, cases, rivals=(RIVAL, NO_WEIGHTS), shorte
         Line2D([], [], marker="o", color=COLORS["blue"], label="ours, 95 % interval"),
         Line2D([], [], marker="s", ls="", mfc="none", color=COLORS["grey"], label="paper's means"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
+    legend_below(figure, handles)
     return figure
 
 
@@ -59,37 +57,32 @@ def gains_of_all_cases(gains, columns=1):
         hollow = {"mfc": "white", "mec": COLORS["grey"], "label": "paper", "zorder": 3}
         axis.plot(printed[experiment], range(len(names)), "D", **hollow)
         for shift, protocol in zip((-0.18, 0.18), PROTOCOLS, strict=True):
-            rows = gains[experiment, protocol]
-            if len(rows):
-                height = [names.index(case) + shift for case in rows["case"]]
-                half = np.where(rows["n"] >= FEWEST, _half(rows), 0.0)
-                axis.errorbar(
-                    rows["gain"], height, xerr=half, ms=4.5, capsize=2, **_STYLES[protocol]
-                )
+            rows = gains[experiment, protocol, RIVAL]
+            height = [names.index(case) + shift for case in rows["case"]]
+            style = {"ms": 4.5, "capsize": 2, **_STYLES[protocol]}
+            axis.errorbar(rows["gain"], height, xerr=_half(rows), **style)
         axis.set_title(table_title(experiment), loc="left")
-    handles, labels = max((a.get_legend_handles_labels() for a in axes), key=lambda h: len(h[0]))
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(handles))
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
 
 
 def _panels(columns, heights):
     if columns == 1:
-        figure, axes = new_figure(5.6, 0.2 * sum(heights) + 1, rows=3, height_ratios=heights)
-        return figure, list(axes[:, 0])
-    figure, axes = new_figure(8.6, 0.2 * heights[-1] + 1, 2, 2, height_ratios=heights[:2])
+        return new_figure(5.6, 0.2 * sum(heights) + 1, rows=3, height_ratios=heights)
+    figure, (first, long, second, unused) = new_figure(
+        8.6, 0.2 * heights[-1] + 1, 2, 2, height_ratios=heights[:2]
+    )
     # The long panel takes the whole height beside the two short ones.
-    axes[1, 1].remove()
-    axes[0, 1].set_subplotspec(axes[0, 1].get_gridspec()[:, 1])
-    return figure, [axes[0, 0], axes[1, 0], axes[0, 1]]
+    unused.remove()
+    long.set_subplotspec(long.get_gridspec()[:, 1])
+    return figure, [first, second, long]
 
 
 def universe_forest(found):
     """Draw the gain of each universe with its interval, largest first, the baseline marked."""
-    figure, axes = new_figure(6.6, 0.27 * len(found) + 0.9)
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(6.6, 0.27 * len(found) + 0.9)
     _rows_axis(axis, [universe_name(name) for name in found.index])
-    if BASELINE in found.index:
-        axis.axvline(found.at[BASELINE, "gain"], color=COLORS["red"], ls="--", lw=1)
+    axis.axvline(found.at[BASELINE, "gain"], color=COLORS["red"], ls="--", lw=1)
     half = _half(found)
     for position, name in enumerate(found.index):
         own = name == BASELINE
@@ -110,7 +103,7 @@ def bars(panels, label="gain over no weights (points)"):
     """Draw means with their intervals as bars, one row a name, one panel a title."""
     names = list(next(iter(panels.values())))
     figure, axes = new_figure(8.2, 0.9 + 0.36 * len(names), columns=len(panels), sharey=True)
-    for axis, (title, found) in zip(axes[0], panels.items(), strict=True):
+    for axis, (title, found) in zip(axes, panels.items(), strict=True):
         mean, low, high = np.array([found[name] for name in names], dtype=float).T
         _rows_axis(axis, names, label)
         axis.barh(range(len(names)), mean, color=COLORS["blue"], height=0.6, alpha=0.75)
@@ -123,15 +116,14 @@ def bars(panels, label="gain over no weights (points)"):
 def accuracies_by_case(tables, shorten=short_case):
     """Draw accuracies of several kinds beside each other, one row a case."""
     cases = list(next(iter(tables.values())).index)
-    figure, axes = new_figure(7.0, 1.2 + 0.25 * len(cases))
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(7.0, 1.2 + 0.25 * len(cases))
     _rows_axis(axis, [shorten(case) for case in cases], "accuracy (%)")
     colors = (COLORS["grey"], COLORS["red"], COLORS["blue"], COLORS["green"])
     for (name, values), marker, color in zip(tables.items(), "sxoD", colors, strict=False):
         face = {"mfc": "none"} if marker == "s" else {}
         axis.plot(values, range(len(cases)), marker, color=color, label=name, **face)
     axis.set_xlim(left=min(values.min() for values in tables.values()) - 2)
-    figure.legend(loc="outside lower center", ncols=len(tables), frameon=False)
+    legend_below(figure, axis.get_legend_handles_labels()[0])
     return figure
 
 
@@ -140,10 +132,9 @@ def specification_curve(gains, chosen):
     names = list(dict.fromkeys(name for changes in chosen.values() for name in changes))
     order = gains.mean(axis=1).sort_values().index
     mean, low, high = mean_interval(gains.loc[order])
-    figure, axes = new_figure(
+    figure, (top, below) = new_figure(
         7.6, 3 + 0.2 * len(names), 2, sharex=True, height_ratios=[2.4, 0.2 * len(names)]
     )
-    top, below = axes[:, 0]
     clear = (low > 0) | (high < 0)
     for part, color in ((clear, "blue"), (~clear, "grey")):
         x, half = np.flatnonzero(part), (high - mean)[part]

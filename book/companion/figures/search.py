@@ -5,8 +5,7 @@ from companion.figures.style import COLORS, new_figure
 
 def ranking_figure(table, filled, chance, names, height=3.8):
     """Draw every protocol by its score, the filled ones apart, with the band of chance."""
-    figure, axes = new_figure(7.6, height)
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(7.6, height)
     size = 6 if len(table) < 200 else 2
     axis.axvspan(*chance, color=COLORS["grey"], alpha=0.15, lw=0)
     looks = {"color": COLORS["blue"]}, {"mfc": "none", "mec": COLORS["grey"]}
@@ -30,9 +29,9 @@ def worth_figure(worth):
         sharex=True,
         height_ratios=heights,
     )
-    for axis, (choice, levels) in zip(axes[:, 0], choices, strict=True):
+    for axis, (choice, levels) in zip(axes, choices, strict=True):
         axis.barh(levels["level"], levels["score"], color=COLORS["blue"], height=0.7)
         axis.invert_yaxis()
         axis.set_title(choice, loc="left")
-    axes[-1, 0].set_xlabel("lowest deviation from the print with this level")
+    axes[-1].set_xlabel("lowest deviation from the print with this level")
     return figure

@@ -25,8 +25,14 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+def legend_below(figure, handles, columns=None):
+    """Put a legend below all axes, in one row if no number of columns is given."""
+    style = {"loc": "outside lower center", "frameon": False}
+    figure.legend(handles=handles, ncols=columns or len(handles), **style)
+
+
 def new_figure(width, height, rows=1, columns=1, **options):
-    """Make a figure with axes in the book's style."""
+    """Make a figure in the book's style, with its axes row by row."""
     with rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
-        return figure, figure.subplots(rows, columns, squeeze=False, **options)
+        return figure, figure.subplots(rows, columns, squeeze=False, **options).ravel()

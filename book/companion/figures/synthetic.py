@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 
-from companion.figures.style import COLORS, new_figure
+from companion.figures.style import COLORS, legend_below, new_figure
 
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
@@ -21,7 +21,7 @@ _CHANGES = np.arange(-4.25, 4.26, 0.5)
 _LINES = ("-", "--", ":", "-.")
 
 
-def _grid(step=0.1, window=WINDOW):
+def _grid(window=WINDOW, step=0.1):
     """Points of the window and the shape that makes images of their values."""
     left, right, bottom, top = window
     across = np.arange(left, right + step / 2, step)
@@ -30,9 +30,9 @@ def _grid(step=0.1, window=WINDOW):
     return across, up, points
 
 
-def _boundary(axis, first_class_probability, color, line, step=0.1):
+def boundary(axis, first_class_probability, color, line, window=WINDOW):
     """Draw where the first class has probability one half."""
-    across, up, points = _grid(step)
+    across, up, points = _grid(window)
     values = np.asarray(first_class_probability(points)).reshape(len(up), len(across))
     axis.contour(across, up, values, levels=[0.5], colors=[color], linestyles=[line], linewidths=2)
 
@@ -43,15 +43,9 @@ def _plane(axis, title):
     axis.label_outer()
 
 
-def _legend_below(figure, handles, columns=None):
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=columns or len(handles), frameon=False
-    )
-
-
 def _best_boundaries(axis, mixture):
-    _boundary(axis, lambda Z: mixture.posterior(Z, "train")[:, 0], COLORS["red"], "--")
-    _boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
+    boundary(axis, lambda Z: mixture.posterior(Z, "train")[:, 0], COLORS["red"], "--")
+    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
 
 
 _BEST = [
@@ -63,12 +57,12 @@ _BEST = [
 def class_shift(mixture, n=500, seed=0):
     """Points of both populations in the colours of their classes, with both best boundaries."""
     figure, axes = new_figure(6.4, 4.6, columns=2, sharey=True)
-    for axis, domain, name in zip(axes[0], ("train", "test"), ("training", "test"), strict=True):
+    for axis, domain, name in zip(axes, ("train", "test"), ("training", "test"), strict=True):
         X, y = mixture.sample(n, domain, random_state=seed)
-        _points(axis, X, y, np.ones(n), 14)
+        class_points(axis, X, y, np.ones(n), 14)
         _best_boundaries(axis, mixture)
         _plane(axis, f"{name} points")
-    _legend_below(figure, [*_class_handles(), *_BEST], columns=2)
+    legend_below(figure, [*class_handles(), *_BEST], columns=2)
     return figure
 
 
@@ -77,7 +71,7 @@ def weight_difference(mixture, least=1e-4):
     figure, axes = new_figure(7.4, 4.4, columns=2, sharey=True)
     across, up, points = _grid()
     plain = mixture.marginal_ratio(points)
-    for axis, c in zip(axes[0], (1, 2), strict=True):
+    for axis, c in zip(axes, (1, 2), strict=True):
         difference = mixture.joint_ratio(points, c) - plain
         difference[mixture.class_density(points, c, "train") < least] = np.nan
         values = difference.reshape(len(up), len(across))
@@ -86,7 +80,7 @@ def weight_difference(mixture, least=1e-4):
         _best_boundaries(axis, mixture)
         _plane(axis, f"a training point of class {c}")
     figure.colorbar(image, ax=axes, shrink=0.7, label="joint weight − plain ratio")
-    _legend_below(figure, _BEST)
+    legend_below(figure, _BEST)
     return figure
 
 
@@ -94,7 +88,7 @@ def accuracy_by_settings(tables, printed):
     """Mean accuracy against the training size under several settings, with the printed means."""
     figure, axes = new_figure(8.2, 3.6, columns=len(tables), sharey=True)
     colors = (COLORS["grey"], COLORS["orange"], COLORS["blue"])
-    for axis, (title, means) in zip(axes[0], tables.items(), strict=True):
+    for axis, (title, means) in zip(axes, tables.items(), strict=True):
         for method, line, marker, color in zip(means, _LINES, "^sD", colors, strict=False):
             sizes = means.index.astype(int)
             axis.plot(sizes, means[method], line, marker=marker, color=color, label=method)
@@ -102,16 +96,16 @@ def accuracy_by_settings(tables, printed):
         axis.set(xscale="log", xlabel="training points", title=title)
         axis.set_xticks(sizes, means.index)
         axis.minorticks_off()
-    axes[0, 0].set_ylabel("accuracy (%)")
+    axes[0].set_ylabel("accuracy (%)")
     hollow = Line2D([], [], ls="", marker="o", mfc="none", color=COLORS["grey"], label="paper")
-    _legend_below(figure, [*axes[0, 0].get_legend_handles_labels()[0], hollow])
+    legend_below(figure, [*axes[0].get_legend_handles_labels()[0], hollow])
     return figure
 
 
 def width_curves(widths, panels, best):
     """Accuracy against the kernel's width, a panel a way of clipping: means of runs, and ranges."""
     figure, axes = new_figure(8.2, 3.6, columns=len(panels), sharey=True)
-    for axis, (title, accuracies) in zip(axes[0], panels.items(), strict=True):
+    for axis, (title, accuracies) in zip(axes, panels.items(), strict=True):
         axis.axhline(100 * best, color=COLORS["black"], lw=1, ls="--", label="best possible rule")
         styles = (("-", "s", COLORS["orange"]), (":", "D", COLORS["blue"]))
         for (name, values), style in zip(accuracies.items(), styles, strict=True):
@@ -122,15 +116,14 @@ def width_curves(widths, panels, best):
         axis.set(xscale="log", xlabel="kernel width", title=title)
         axis.set_xticks(widths, [f"{width:g}" for width in widths])
         axis.minorticks_off()
-    axes[0, 0].set_ylabel("test accuracy (%)")
-    _legend_below(figure, axes[0, 0].get_legend_handles_labels()[0])
+    axes[0].set_ylabel("test accuracy (%)")
+    legend_below(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
 
 def intervals(names, estimates, half_widths, reference, reference_name, quantity):
     """Estimates with their intervals beside a known value."""
-    figure, axes = new_figure(6.5, 0.9 + 0.45 * len(names))
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(6.5, 0.9 + 0.45 * len(names))
     axis.axvline(reference, color=COLORS["black"], ls="--", label=reference_name)
     axis.errorbar(
         estimates, range(len(names)), xerr=half_widths, fmt="o", color=COLORS["blue"], capsize=5
@@ -143,8 +136,7 @@ def intervals(names, estimates, half_widths, reference, reference_name, quantity
 
 def convergence(sizes, errors, limits=(), quantity="relative squared error"):
     """Error against sample size on logarithmic axes, with the spread of the draws."""
-    figure, axes = new_figure(7.0, 4.2)
-    axis = axes[0, 0]
+    figure, (axis,) = new_figure(7.0, 4.2)
     markers = "os^Dv"
     for (name, values), color, line, marker in zip(
         errors.items(), COLORS.values(), _LINES, markers, strict=False
@@ -162,14 +154,14 @@ def convergence(sizes, errors, limits=(), quantity="relative squared error"):
     axis.minorticks_off()
     # One wild draw at a small size would squeeze everything else into a line.
     axis.set_ylim(top=min(axis.get_ylim()[1], 3.0))
-    _legend_below(figure, axis.get_legend_handles_labels()[0])
+    legend_below(figure, axis.get_legend_handles_labels()[0])
     return figure
 
 
 def boundary_information(positions, curves, coordinates):
     """Mutual information and accuracy while a straight boundary moves through the test data."""
     figure, axes = new_figure(8.2, 3.4, columns=len(curves), sharey=True)
-    for axis, (title, curve), along in zip(axes[0], curves.items(), coordinates, strict=True):
+    for axis, (title, curve), along in zip(axes, curves.items(), coordinates, strict=True):
         information, accuracy = curve
         density = np.exp(-((along[:, None] - positions) ** 2) / 0.3).sum(axis=0)
         axis.fill_between(
@@ -180,12 +172,12 @@ def boundary_information(positions, curves, coordinates):
         best = positions[np.argmax(information)]
         axis.axvline(best, color=COLORS["blue"], ls=":", label="largest MI")
         axis.set(xlabel="position of the boundary", ylim=(0, 1.05), title=title)
-    axes[0, 0].set_ylabel("nats, or share correct")
-    _legend_below(figure, axes[0, 0].get_legend_handles_labels()[0], columns=4)
+    axes[0].set_ylabel("nats, or share correct")
+    legend_below(figure, axes[0].get_legend_handles_labels()[0], columns=4)
     return figure
 
 
-def _points(axis, X, y, weights, scale):
+def class_points(axis, X, y, weights, scale):
     """Training points whose area is proportional to their weight; no weight, a small cross."""
     for label, (marker, color) in _CLASS_STYLE.items():
         of_class = y == label
@@ -195,7 +187,8 @@ def _points(axis, X, y, weights, scale):
         axis.scatter(*X[gone].T, s=9, marker="x", c=color, lw=0.7)
 
 
-def _class_handles():
+def class_handles():
+    """What a legend shows for each class."""
     return [
         Line2D([], [], ls="", marker=marker, color=color, label=f"class {label}")
         for label, (marker, color) in _CLASS_STYLE.items()
@@ -204,37 +197,36 @@ def _class_handles():
 
 def _sample_legend():
     return [
-        *_class_handles(),
+        *class_handles(),
         Line2D([], [], ls="", marker="x", color=COLORS["grey"], label="weight below 0.02"),
-        Line2D([], [], color=COLORS["black"], lw=2, label="best boundary for test"),
+        _BEST[0],
         Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="learned boundary"),
     ]
 
 
 def _sample_panel(axis, X, y, weights, model, mixture, title, scale=22):
-    _points(axis, X, y, weights / weights.mean(), scale)
-    _boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
-    _boundary(axis, lambda Z: model.predict_proba(Z)[:, 0], COLORS["red"], "--")
+    class_points(axis, X, y, weights / weights.mean(), scale)
+    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
+    boundary(axis, lambda Z: model.predict_proba(Z)[:, 0], COLORS["red"], "--")
     _plane(axis, title)
 
 
 def weighted_samples(X, y, panels, mixture):
     """The paper's Figure 1: training points by weight, with the true and the learned boundary."""
     figure, axes = new_figure(2.8 * len(panels), 4.4, columns=len(panels), sharey=True)
-    for axis, (title, (weights, model)) in zip(axes[0], panels.items(), strict=True):
+    for axis, (title, (weights, model)) in zip(axes, panels.items(), strict=True):
         _sample_panel(axis, X, y, weights, model, mixture, title)
-    _legend_below(figure, _sample_legend(), columns=3)
+    legend_below(figure, _sample_legend(), columns=3)
     return figure
 
 
 def iteration_frame(X, y, weights, model, mixture, information, t):
     """One iteration of Algorithm 1: weights and boundary, and mutual information so far."""
-    figure, axes = new_figure(7.0, 4.2, columns=2, width_ratios=(1.25, 1))
-    _sample_panel(axes[0, 0], X, y, weights, model, mixture, f"iteration {t}: weights")
-    axis = axes[0, 1]
+    figure, (sample, axis) = new_figure(7.0, 4.2, columns=2, width_ratios=(1.25, 1))
+    _sample_panel(sample, X, y, weights, model, mixture, f"iteration {t}: weights")
     axis.plot(range(len(information)), information, "-o", color=COLORS["blue"])
     axis.plot(t, information[t], "o", ms=13, mfc="none", mec=COLORS["red"], mew=2)
     axis.set(xlabel="iteration", ylabel="mutual information (nats)", title="all iterations")
     axis.set_xticks(range(len(information)))
-    _legend_below(figure, _sample_legend(), columns=3)
+    legend_below(figure, _sample_legend(), columns=3)
     return figure

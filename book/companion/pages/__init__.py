@@ -1,7 +1,7 @@
 """Tables and figures of the book that are computed, so that no number in its prose is typed.
 
-Each module named in :data:`PAGES` has a function ``write(folder, evidence)``, which writes Markdown
-fragments and figures and returns their paths. What several pages need is gathered once.
+Each module named in :data:`PAGES` has a function ``files(evidence)``, which gives Markdown
+fragments, figures and archives by file name. What several pages need is gathered once.
 """
 
 import sys
@@ -11,14 +11,18 @@ from typing import NamedTuple
 
 import pandas as pd
 from joblib import Parallel, delayed
+from matplotlib.figure import Figure
 
 from companion.evidence.claims import evaluate_claims
 from companion.evidence.gains import NO_WEIGHTS, RIVAL, paired
 from companion.evidence.verdicts import judge
 from companion.paths import EXPERIMENTS, PROTOCOLS, ROOT
-from companion.runs.results import published_results
+from companion.runs.multiverse import specifications, universes
+from companion.runs.protocols import load_protocol, protocol_names
+from companion.runs.results import complete, published_results
+from companion.runs.store import StoreError
 
-#: The modules that write something: each by itself, the slowest first.
+#: The modules that give files: each by itself, the slowest first.
 PAGES = (
     "companion.pages.explorer",
     "benchmarks.shift_page",
@@ -53,7 +57,9 @@ class Evidence(NamedTuple):
 
 def gather(results=None, live=True):
     """Judge tables and claims and compute the gains of DDR-uLSIF, by table, protocol and rival."""
-    results = published_results() if results is None else results
+    if results is None:
+        check_complete()
+        results = published_results()
     tables = [(e, p) for p in PROTOCOLS for e in EXPERIMENTS]
     return Evidence(
         results,
@@ -63,25 +69,35 @@ def gather(results=None, live=True):
     )
 
 
-def write_fragments(folder, fragments):
-    """Write texts by file name; return the paths."""
-    paths = [Path(folder) / name for name in fragments]
-    for path, text in zip(paths, fragments.values(), strict=True):
-        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-    return paths
+def check_complete():
+    """Refuse to build from a part of the runs: every page counts on all of them."""
+    for experiment in EXPERIMENTS:
+        tables = {name: load_protocol(experiment, name) for name in protocol_names()[experiment]}
+        many = universes(experiment) | specifications(experiment)
+        for name, protocol in (tables | many).items():
+            if not complete(protocol):
+                of_table = f"reproduce {experiment} --protocol {name}"
+                command = of_table if name in tables else f"multiverse {experiment}"
+                raise StoreError(
+                    f"not all runs of {protocol['protocol']} ({experiment}) are published: "
+                    f"run `ddr-book {command} && ddr-book publish`"
+                )
 
 
-def write_figure(figure, path, dpi=200):
-    """Write a figure without the version of matplotlib in it: unchanged figure, unchanged file."""
-    figure.savefig(path, dpi=dpi, metadata={"Software": None})
-    return path
+def figure_text(name, alt, width, caption):
+    """Print a numbered figure of the book, as :func:`companion.evidence.tables.captioned` does."""
+    label = name.replace("_", "-")
+    return (
+        f"```{{figure}} _generated/{name}.png\n:name: fig-{label}\n:alt: {alt}\n"
+        f":width: {width}px\n\n{caption}\n```"
+    )
 
 
-def of_benchmarks(module):
-    """Import a module of the benchmarks, which lie beside the packages."""
+def page_module(name):
+    """Import a module of :data:`PAGES`; the benchmarks lie beside the packages."""
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
-    return import_module(f"benchmarks.{module}")
+    return import_module(name)
 
 
 def write_all(folder):
@@ -94,6 +110,18 @@ def write_all(folder):
 
 
 def _write(page, folder, evidence):
-    package, _, module = page.rpartition(".")
-    found = of_benchmarks(module) if package == "benchmarks" else import_module(page)
-    return found.write(folder, evidence)
+    return write_files(folder, page_module(page).files(evidence))
+
+
+def write_files(folder, files):
+    """Write texts, figures and bytes by file name; return the paths."""
+    paths = [Path(folder) / name for name in files]
+    for path, content in zip(paths, files.values(), strict=True):
+        if isinstance(content, Figure):
+            # Without the version of matplotlib in it, an unchanged figure is an unchanged file.
+            content.savefig(path, dpi=200, metadata={"Software": None})
+        elif isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content.rstrip("\n") + "\n", encoding="utf-8")
+    return paths

@@ -5,18 +5,16 @@ import pandas as pd
 from companion.evidence import printed_audit as audit
 from companion.evidence.printed import ledger
 from companion.evidence.tables import captioned
-from companion.pages import write_fragments
 
 
-def write(folder, evidence=None):
-    """Write the fragments of the audit page."""
-    fragments = {
+def files(evidence=None):
+    """Give the fragments of the audit page."""
+    return {
         "audit_bold.md": bold_text(),
         "audit_counts.md": counts_text(),
         "audit_orders.md": orders_text(),
         "audit_plain.md": plain_text(),
     }
-    return write_fragments(folder, fragments)
 
 
 def bold_text():
@@ -41,10 +39,9 @@ def bold_text():
         f"deviations, with 30 runs each and Welch's test at 5 %, {reached.sum()} of them are "
         f"significant against both rivals and {(~reached).sum()} miss 5 % against at least one. "
         "A paired test could differ: the last column of {numref}`audit-bold` says how strongly the "
-        "runs of the two methods must be correlated for it to reach 5 %."
+        "runs of the two methods must be correlated for it to reach 5 %. "
+        f"For {' and '.join(beyond)} no pairing of 30 runs reaches it."
     )
-    if len(beyond):
-        sentence += f" For {' and '.join(beyond)} no pairing of 30 runs reaches it."
     caption = "Pairs of a bold method and a rival that Welch's test does not tell apart"
     return f"{sentence}\n\n{captioned(table, caption, 'audit-bold')}\n"
 

@@ -4,18 +4,14 @@ import pandas as pd
 
 from companion.evidence.claim_checks import VERDICTS
 from companion.evidence.tables import captioned, unbroken
-from companion.pages import write_fragments
 
-_PROTOCOLS = ("matched", "tuned", "live")
 _KINDS = {"paper": "The paper's claims", "ours": "Questions of ours"}
 
 
-def write(folder, evidence):
-    """Write the fragments of the claims page."""
-    fragments = {"claims_overview.md": overview_text(evidence.claims)}
-    for by in _KINDS:
-        fragments[f"claims_{by}.md"] = details_text(evidence.claims, by)
-    return write_fragments(folder, fragments)
+def files(evidence):
+    """Give the fragments of the claims page."""
+    details = {f"claims_{by}.md": details_text(evidence.claims, by) for by in _KINDS}
+    return {"claims_overview.md": overview_text(evidence.claims)} | details
 
 
 def overview_text(evaluation):
@@ -23,27 +19,26 @@ def overview_text(evaluation):
     parts = []
     for by, title in _KINDS.items():
         found = evaluation[evaluation["by"] == by]
-        wide = found.pivot(index="id", columns="protocol", values="verdict")
-        columns = [p for p in _PROTOCOLS if p in wide]
-        rows = [
-            {"Claim": f"{{ref}}`{c.name} <claim-{c.id.lower()}>`", "Place": c.place}
-            | {p: _cell(wide.at[c.id, p]) for p in columns}
-            for c in found.drop_duplicates("id").itertuples()
+        counts = [
+            f"- {protocol}: {verdict_counts(verdicts)}"
+            for protocol, verdicts in found.groupby("protocol", sort=False)["verdict"]
         ]
-        counts = [f"- {p}: {_count(found, p)}" for p in columns]
-        table = captioned(pd.DataFrame(rows), f"{title} and their verdicts", f"claims-{by}",
-                          "worded")  # fmt: skip
+        rows = [
+            {"Claim": f"{{ref}}`{name} <claim-{claim.lower()}>`", "Place": place}
+            | dict(zip(of_claim["protocol"], of_claim["verdict"].map(unbroken), strict=True))
+            for (claim, name, place), of_claim in found.groupby(["id", "name", "place"], sort=False)
+        ]
+        table = pd.DataFrame(rows).fillna("–")
+        caption = f"{title} and their verdicts"
+        table = captioned(table, caption, f"claims-{by}", "worded")
         parts.append("\n".join([f"{title}:", "", *counts, "", table, ""]))
     return "\n".join(parts)
 
 
-def _cell(verdict):
-    return unbroken(verdict) if isinstance(verdict, str) else "–"
-
-
-def _count(found, protocol):
-    counts = found.loc[found["protocol"] == protocol, "verdict"].value_counts()
-    return ", ".join(f"{v} {counts[v]}" for v in VERDICTS if v in counts)
+def verdict_counts(verdicts):
+    """Say how often each verdict was given."""
+    counts = verdicts.value_counts()
+    return ", ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS if verdict in counts)
 
 
 def details_text(evaluation, by):

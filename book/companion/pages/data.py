@@ -1,34 +1,32 @@
 """What the data page includes: size and balance, provenance, digits, projections."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from sklearn.decomposition import PCA
 
 from companion.evidence.tables import captioned
 from companion.figures.style import COLORS, new_figure
-from companion.pages import write_figure, write_fragments
 from ddr.datasets import load, manifest, names, scale_to_unit_box, verify
 from ddr.digits import sixteen_by_sixteen
 
-_COLOURS = {-1: COLORS["blue"], 1: COLORS["red"]}
-_MARKERS = {-1: "o", 1: "^"}
+_LOOKS = {
+    -1: {"color": COLORS["blue"], "marker": "o"},
+    1: {"color": COLORS["red"], "marker": "^"},
+}
 _ROWS_OF_DIGITS = 6
 
 
-def write(folder, evidence=None):
-    """Write the fragments and figures of the data page."""
-    fragments = {
+def files(evidence=None):
+    """Give the fragments and figures of the data page."""
+    return {
         "data_sizes.md": sizes_table(),
         "data_total.md": total_sentence(),
         "data_provenance.md": provenance_table(),
         "data_licences.md": licence_sentence(),
         "data_usps.md": usps_sentence(),
+        "data_digits.png": digits_sheet(),
+        "data_projections.png": projections(),
     }
-    figures = {"data_digits.png": digits_sheet(), "data_projections.png": projections()}
-    drawn = [write_figure(figure, Path(folder) / name) for name, figure in figures.items()]
-    return [*write_fragments(folder, fragments), *drawn]
 
 
 def sizes_table():
@@ -45,14 +43,11 @@ def sizes_table():
 
 
 def _balance(table):
-    values, counts = np.unique(table.y, return_counts=True)
-    if len(values) == 2:
-        order = np.argsort(-counts)
-        return ", ".join(
-            f"{table.labels[int(values[i])]} {counts[i]} ({counts[i] / counts.sum():.0%})"
-            for i in order
-        )
-    return "digits 0 to 9: " + " ".join(f"{count}" for count in counts)
+    counts = pd.Series(table.y).value_counts()
+    if len(counts) == 2:
+        shares = counts / len(table.y)
+        return ", ".join(f"{table.labels[c]} {counts[c]} ({shares[c]:.0%})" for c in counts.index)
+    return "digits 0 to 9: " + " ".join(map(str, counts.sort_index()))
 
 
 def total_sentence():
@@ -101,7 +96,7 @@ def digits_sheet():
         ("MNIST, resized to 16 × 16", "MNIST", "bicubic"),
         ("MNIST, cropped to 20 × 20 first", "MNIST", "crop"),
     )
-    for axes, (title, name, resize) in zip(all_axes[0], panels, strict=True):
+    for axes, (title, name, resize) in zip(all_axes, panels, strict=True):
         axes.imshow(_sheet(name, resize), cmap="gray_r", vmin=-1, vmax=1)
         axes.set_title(title, fontsize=10)
         axes.set_xticks(17 * np.arange(10) + 7.5, range(10))
@@ -124,7 +119,7 @@ def _sheet(name, resize):
 def projections():
     """Draw the six small sets, scaled to [-1, 1], on their first two principal components."""
     figure, all_axes = new_figure(9, 6.4, 2, 3)
-    for axes, name in zip(all_axes.flat, names()[:6], strict=True):
+    for axes, name in zip(all_axes, names()[:6], strict=True):
         table = load(name)
         pca = PCA(2, svd_solver="full")
         points = pca.fit_transform(scale_to_unit_box(table.X))
@@ -135,19 +130,10 @@ def projections():
 
 
 def _scatter(axes, points, table):
-    for value in (-1, 1):
-        rows = table.y == value
-        axes.scatter(
-            *points[rows].T,
-            s=7,
-            color=_COLOURS[value],
-            marker=_MARKERS[value],
-            alpha=0.45,
-            linewidths=0,
-            label=table.labels[value],
-        )
-    axes.set_xlabel("first component")
-    axes.set_ylabel("second component")
+    for value, look in _LOOKS.items():
+        shown, name = points[table.y == value].T, table.labels[value]
+        axes.scatter(*shown, s=7, alpha=0.45, linewidths=0, label=name, **look)
+    axes.set(xlabel="first component", ylabel="second component")
     # Above the panel, where no point can lie under it.
     place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "frameon": False}
     axes.legend(fontsize=8, markerscale=2, handletextpad=0.1, **place)

@@ -1,13 +1,11 @@
 """What the deviations page includes: each open choice, what we did, and its measured effect."""
 
 from companion.evidence.deviations import measured_effects
-from companion.pages import write_fragments
 
 
-def write(folder, evidence):
-    """Write the fragment of the deviations page."""
-    effects = measured_effects(evidence.results, evidence.claims)
-    return write_fragments(folder, {"deviations.md": sections_text(effects)})
+def files(evidence):
+    """Give the fragment of the deviations page."""
+    return {"deviations.md": sections_text(measured_effects(evidence.results, evidence.claims))}
 
 
 def sections_text(effects):

@@ -6,31 +6,27 @@ from companion.evidence.printed import table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import gain_changes, universe_name
 from companion.evidence.verdicts import summary
-from companion.pages import write_fragments
 from companion.paths import EXPERIMENTS
 
 
-def write(folder, evidence):
-    """Write the fragment of the page."""
-    parts = [section_text(evidence, experiment) for experiment in EXPERIMENTS]
-    return write_fragments(folder, {"differences.md": "\n\n".join(parts)})
+def files(evidence):
+    """Give the fragment of the page."""
+    return {"differences.md": "\n\n".join(section_text(evidence, e) for e in EXPERIMENTS)}
 
 
 def section_text(evidence, experiment):
     """Say for one table what agrees, how the spreads compare, and which choices decide."""
     verdict = evidence.verdicts[experiment, "matched"]
-    title = f"## {table_title(experiment)}\n\n"
-    if verdict.word == "not run":
-        return f"{title}No run is stored."
     ratio = float(np.exp(np.nanmean(np.log(verdict.values["sd_ratio"].replace(0, np.nan)))))
     lines = [
-        f"- **{verdict.word[0].upper()}{verdict.word[1:]}** with the settings nearest to the "
+        f"## {table_title(experiment)}\n",
+        f"- **{verdict.word.capitalize()}** with the settings nearest to the "
         f"print: {summary(verdict)}.",
         f"- **Spread.** Our standard deviations are {ratio:.2f} times the printed ones (geometric "
         "mean). A spread that is not the paper's is the sign of another protocol.",
         f"- **Choices.** {clear_changes(evidence.results, experiment)}",
     ]
-    return title + "\n".join(lines)
+    return "\n".join(lines)
 
 
 def clear_changes(results, experiment, most=5):

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from companion.evidence.gains import RIVAL
 from companion.evidence.printed import table_title
 from companion.evidence.universes import BASELINE, universe_gains, universe_name
-from companion.pages import write_fragments
+from companion.figures.synthetic import WINDOW
 from companion.paths import EXPERIMENTS
 from ddr import ULSIF, DDRClassifier, effective_sample_size
 from ddr.mixture import FourClusters
@@ -25,18 +25,14 @@ STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 METHODS = ("no weights", "plain ratio", "DDR")
 #: Samples of one size; the first is drawn, the accuracy is the mean over all.
 N_TRAIN, N_TEST, DRAWS = 150, 1000, 5
-WINDOW = (-2.0, 7.0, -2.5, 8.5)
 
 
-def write(folder, evidence):
-    """Write the data of both explorers."""
-    return write_fragments(
-        folder,
-        {
-            "explorer_shift.md": embedded("ddr-shift", shift_data()),
-            "explorer_choices.md": embedded("ddr-choices", choices_data(evidence.results)),
-        },
-    )
+def files(evidence):
+    """Give the data of both explorers."""
+    return {
+        "explorer_shift.md": embedded("ddr-shift", shift_data()),
+        "explorer_choices.md": embedded("ddr-choices", choices_data(evidence.results)),
+    }
 
 
 def embedded(name, data):
@@ -68,18 +64,19 @@ def shift_data():
         first = draws[0]
         samples.append({"x": first.X_train.round(2).tolist(), "y": first.y_train.tolist()})
         for width in WIDTHS:
-            fits = [_fits(draw, width) for draw in draws]
+            ratio = ULSIF(sigma=width, random_state=0)
+            found = [fits(draw, GaussianNB(), ratio, random_state=0) for draw in draws]
             for method in METHODS:
-                shown = _state([fit[method] for fit in fits], draws)
+                shown = _state([fit[method] for fit in found], draws)
                 states[f"{place}/{WIDTHS.index(width)}/{METHODS.index(method)}"] = shown
     return data | {"samples": samples, "states": states}
 
 
-def _fits(draw, width):
-    X, y, X_test, learner = draw.X_train, draw.y_train, draw.X_test, GaussianNB()
-    ratio = ULSIF(sigma=width, random_state=0)
+def fits(problem, learner, ratio, **options):
+    """Fit each of the three methods; give its model and the weights of the training rows."""
+    X, y, X_test = problem.X_train, problem.y_train, problem.X_test
     plain = clone(ratio).fit(X, X_test).weights_
-    adapted = DDRClassifier(learner, ratio, random_state=0).fit(X, y, X_test)
+    adapted = DDRClassifier(learner, ratio, **options).fit(X, y, X_test)
     return {
         "no weights": (clone(learner).fit(X, y), np.ones(len(y))),
         "plain ratio": (clone(learner).fit(X, y, sample_weight=plain), plain),
@@ -87,9 +84,9 @@ def _fits(draw, width):
     }
 
 
-def _state(fits, draws):
-    scores = [m.score(d.X_test, d.y_test) for (m, _), d in zip(fits, draws, strict=True)]
-    model, weights = fits[0]
+def _state(fitted, draws):
+    scores = [m.score(d.X_test, d.y_test) for (m, _), d in zip(fitted, draws, strict=True)]
+    model, weights = fitted[0]
     return {
         "accuracy": round(100 * float(np.mean(scores)), 1),
         "size": round(float(effective_sample_size(weights))),

@@ -1,4 +1,4 @@
-"""What the snippets of the user guide print and draw: each page is run from top to bottom."""
+"""What the snippets of the first page and the user guide print and draw, each page run in turn."""
 
 import re
 import warnings
@@ -7,10 +7,10 @@ from io import StringIO
 
 from matplotlib.figure import Figure
 
-from companion.pages import write_figure, write_fragments
-from companion.paths import ROOT
+from companion.paths import BOOK
 
-GUIDE = ROOT / "book" / "use"
+GUIDE = BOOK / "use"
+SHOWN = (BOOK / "intro.md", *sorted(GUIDE.glob("*.md")))
 _SNIPPET = re.compile(r"```\{code-block\} python\n(.*?)```", re.DOTALL)
 
 
@@ -26,14 +26,14 @@ def run(page):
         yield number, said.getvalue(), names
 
 
-def write(folder, evidence):
-    """Write the output of every snippet, and the figure where one is left under that name."""
-    paths = []
-    for page in sorted(GUIDE.glob("*.md")):
+def files(evidence):
+    """Give the output of every snippet, and the figure where one is left under that name."""
+    found = {}
+    for page in SHOWN:
         for number, said, names in run(page):
             stem = f"use_{page.stem}_{number}"
             text = f"```{{code-block}} text\n:class: output\n\n{said.rstrip()}\n```" if said else ""
-            paths += write_fragments(folder, {f"{stem}.md": text})
+            found[f"{stem}.md"] = text
             if isinstance(figure := names.pop("figure", None), Figure):
-                paths.append(write_figure(figure, folder / f"{stem}.png"))
-    return paths
+                found[f"{stem}.png"] = figure
+    return found

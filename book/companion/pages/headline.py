@@ -1,60 +1,39 @@
 """The counts and gains of all tables at once: above the scoreboard, and what the README says."""
 
-from pathlib import Path
-
 import pandas as pd
 
-from companion.evidence.claim_checks import VERDICTS
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_title, values
 from companion.evidence.tables import captioned, points, unbroken, with_interval
-from companion.figures.gains import FEWEST, gains_of_all_cases
-from companion.pages import write_figure, write_fragments
+from companion.figures.gains import gains_of_all_cases
+from companion.pages import figure_text
+from companion.pages.claims import verdict_counts
 from companion.paths import EXPERIMENTS, PROTOCOLS
 
-FIGURE = "headline_gains.png"
 
-
-def write(folder, evidence):
-    """Write the fragment and the figure."""
-    paths = write_fragments(folder, {"headline.md": headline_text(evidence)})
-    return [*paths, write_figure(gains_figure(evidence), Path(folder) / FIGURE)]
-
-
-def headline_text(evidence):
-    """Put the two tables, their legend and the picture of every case together."""
-    judged, gained = headline_tables(evidence)
-    values_table = captioned(
-        judged, f"Verdicts on the {len(values())} printed values, by table and protocol", "headline"
-    )
-    gains_table = captioned(
-        gained, f"Mean gain of {METHOD} in points, by table and protocol", "headline-gains"
-    )
-    return f"""{values_table}
-
-{gains_table}
-
-{legend()}
-
-```{{figure}} _generated/{FIGURE}
-:name: fig-headline-gains
-:alt: {figure_alt(evidence)}
-:width: 560px
-
-Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with the 95 % interval over
-the runs where there are at least {FEWEST}. The paper prints no paired differences, so its gains
-carry no interval.
-```
-
-{claims_sentence(evidence)} {{doc}}`claims` has each claim with its evidence.
-"""
-
-
-def headline_tables(evidence):
-    """The verdicts and the gains of :func:`headline_table`, each narrow enough for a page."""
+def files(evidence):
+    """Give the two tables, each narrow enough for a page, and the picture of every case."""
     table = headline_table(evidence)
-    gains = [name for name in table if "uLSIF" in name or "no weights" in name]
-    return table.drop(columns=gains), table[[*table.columns[:2], *gains]]
+    gained = table.filter(regex="Paper's table|Protocol|Gain|Better")
+    judged = table.drop(columns=gained.columns[2:])
+    values_about = f"Verdicts on the {len(values())} printed values, by table and protocol"
+    gains_about = f"Mean gain of {METHOD} in points, by table and protocol"
+    figure = figure_text(
+        "headline_gains",
+        figure_alt(evidence),
+        560,
+        f"Gain of {METHOD} over {RIVAL} in each case: the paper's beside ours, with the 95 % "
+        "interval over the runs. The paper prints no paired differences, so its gains carry no "
+        "interval.",
+    )
+    return {
+        "headline_values.md": captioned(judged, values_about, "headline"),
+        "headline_means.md": captioned(gained, gains_about, "headline-gains"),
+        "headline_cases.md": figure,
+        "headline_gains.png": gains_of_all_cases(evidence.gains),
+        "headline_claims.md": f"{claims_sentence(evidence)} {{doc}}`claims` has each claim with "
+        "its evidence.",
+    }
 
 
 def headline_table(evidence):
@@ -63,40 +42,24 @@ def headline_table(evidence):
     for (experiment, protocol), verdict in evidence.verdicts.items():
         name = table_title(experiment).removeprefix("Paper's Table ")
         row = {"Paper's table": name, "Protocol": protocol, "Verdict": verdict.word}
-        row |= _value_cells(verdict)
+        row["Values: agree, near, differ (expected)"] = _counts(
+            verdict.values["value"], ("agrees", "near", "differs"), verdict.expected["agrees"]
+        )
+        row["Orders: kept, open, reversed (expected)"] = _counts(
+            verdict.orders["order"], ("kept", "open", "reversed"), verdict.expected["kept"]
+        )
         row["Gain over uLSIF in print"] = points(printed_gains(experiment, METHOD, RIVAL).mean())
         for rival, title in ((RIVAL, "uLSIF"), (NO_WEIGHTS, "no weights")):
             found = over_cases(evidence.gains[experiment, protocol, rival])
-            interval = with_interval(found["mean"], found["low"], found["high"])
-            row[f"Gain over {title}"] = interval if found["cases"] else "–"
+            row[f"Gain over {title}"] = with_interval(found["mean"], found["low"], found["high"])
             counts = f"{found['better']}, {found['worse']} of {found['cases']}"
-            row[f"Better, worse than {title}"] = counts if found["cases"] else "–"
+            row[f"Better, worse than {title}"] = counts
         rows.append({name: unbroken(cell) for name, cell in row.items()})
     return pd.DataFrame(rows)
 
 
-def _value_cells(verdict):
-    names = ("Values: agree, near, differ (expected)", "Orders: kept, open, reversed (expected)")
-    if verdict.word == "not run":
-        return dict.fromkeys(names, "–")
-    cells = []
-    for marks, column, expected in (
-        (("agrees", "near", "differs"), verdict.values["value"], verdict.expected["agrees"]),
-        (("kept", "open", "reversed"), verdict.orders["order"], verdict.expected["kept"]),
-    ):
-        counts = ", ".join(str((column == mark).sum()) for mark in marks)
-        cells.append(f"{counts} ({expected:.0f})")
-    return dict(zip(names, cells, strict=True))
-
-
-def legend():
-    """Explain the columns of the headline table."""
-    return (
-        "In brackets stands how many values would agree, and orders be kept, in an exact "
-        "replication. Orders are those of two methods that the printed numbers themselves tell "
-        "apart. Gains are in points of accuracy, means over the cases with 95 % intervals; "
-        "*better* and *worse* count the cases that a paired t-test at 5 % confirms."
-    )
+def _counts(found, marks, expected):
+    return f"{', '.join(str((found == mark).sum()) for mark in marks)} ({expected:.0f})"
 
 
 def claims_sentence(evidence):
@@ -104,20 +67,12 @@ def claims_sentence(evidence):
     parts = []
     for by, name in (("paper", "claims of the paper"), ("ours", "questions of ours")):
         found = evidence.claims[evidence.claims["by"] == by]
-        shown = []
-        for protocol, verdicts in found.groupby("protocol", sort=False)["verdict"]:
-            counts = verdicts.value_counts()
-            words = ", ".join(f"{v} {counts[v]}" for v in VERDICTS if v in counts)
-            runs = "in small computations" if protocol == "live" else f"by {protocol} runs"
-            shown.append(f"{runs} {words}")
-        parts.append(f"Verdicts on {found['id'].nunique()} {name}: {'; '.join(shown)}.")
+        shown = "; ".join(
+            f"{'in small computations' if p == 'live' else f'by {p} runs'} {verdict_counts(words)}"
+            for p, words in found.groupby("protocol", sort=False)["verdict"]
+        )
+        parts.append(f"Verdicts on {found['id'].nunique()} {name}: {shown}.")
     return " ".join(parts)
-
-
-def gains_figure(evidence, columns=1):
-    """Draw the gain over uLSIF in each case: printed, matched and tuned."""
-    gains = {key[:2]: table for key, table in evidence.gains.items() if key[2] == RIVAL}
-    return gains_of_all_cases(gains, columns)
 
 
 def figure_alt(evidence):
@@ -128,11 +83,10 @@ def figure_alt(evidence):
     ]
     for protocol in PROTOCOLS:
         gains = pd.concat([evidence.gains[e, protocol, RIVAL] for e in EXPERIMENTS])
-        if len(gains):
-            inside = gains["printed"].between(gains["low"], gains["high"]).sum()
-            sentences.append(
-                f"With {protocol} settings our gains range from "
-                f"{points(gains['gain'].min())} to {points(gains['gain'].max())} points, "
-                f"and {inside} of {len(gains)} intervals contain the printed gain."
-            )
+        inside = gains["printed"].between(gains["low"], gains["high"]).sum()
+        sentences.append(
+            f"With {protocol} settings our gains range from {points(gains['gain'].min())} to "
+            f"{points(gains['gain'].max())} points, and {inside} of {len(gains)} intervals "
+            "contain the printed gain."
+        )
     return " ".join(sentences)

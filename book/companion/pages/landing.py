@@ -1,56 +1,36 @@
 """What the first page includes: the answer in one minute, each number of it computed."""
 
-import io
-from contextlib import redirect_stdout
-from pathlib import Path
 from textwrap import fill
-
-from sklearn.base import clone
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_name, table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.figures import landing as pictures
-from companion.pages import of_benchmarks, write_figure, write_fragments
-from companion.pages.coverage import missing_sentence
+from companion.pages import page_module
+from companion.pages.explorer import fits
 from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.experiments import setting_of
 from companion.runs.protocols import load_protocol
-from ddr import DDRClassifier
 
 #: The run of the picture: the first of the published ones with so many training points.
 CASE, RUN = "300", 0
 _RIVALS = {RIVAL: "over the plain ratio", NO_WEIGHTS: "over no weights"}
 _WORD_CLASS = {"reproduces": "good", "reproduces in part": "fair"}
-EXAMPLE = """\
-from sklearn import datasets, linear_model
-from ddr import GuardedDDRClassifier, shifts
-X, y = datasets.load_breast_cancer(return_X_y=True)
-data = shifts.biased_sampling(X, y, choose="none", random_state=0)
-model = GuardedDDRClassifier(linear_model.LogisticRegression(), random_state=0)
-print(model.fit(data.X_train, data.y_train, data.X_test).report_.advice)
-"""
 
 
-def write(folder, evidence):
-    """Write the fragments and the pictures of the first page."""
-    folder = Path(folder)
+def files(evidence):
+    """Give the fragments and the pictures of the first page."""
     gains, choices = gain_rows(evidence), deciding_choices(evidence.results)
-    figures = hero_figures() | {"landing_gains.png": pictures.mean_gains(gains, _RIVALS)}
-    fragments = {
+    names = [fill(universe_name(universe), 26) for universe in choices["universe"]]
+    return hero_figures() | {
         "landing_status.md": status_line(evidence),
         "landing_answers.md": answers_text(evidence, choices),
         "landing_gains.md": gains_text(gains),
-        "landing_choices.md": choices_text(evidence, choices),
-        "landing_example.md": example_text(),
+        "landing_choices.md": choices_text(choices),
+        "landing_gains.png": pictures.mean_gains(gains, _RIVALS),
+        "landing_choices.png": pictures.choice_bars(names, choices),
     }
-    if len(choices):
-        names = [fill(universe_name(universe), 26) for universe in choices["universe"]]
-        bars = pictures.choice_bars(names, choices["change"], choices["low"], choices["high"])
-        figures["landing_choices.png"] = bars
-    drawn = [write_figure(figure, folder / name) for name, figure in figures.items()]
-    return [*write_fragments(folder, fragments), *drawn]
 
 
 # ------------------------------------------------------------------------------- the verdicts
@@ -73,19 +53,12 @@ def status_lines(evidence):
     for experiment in EXPERIMENTS:
         words = [_status(evidence, experiment, protocol) for protocol in PROTOCOLS]
         lines.append(f"- **{table_title(experiment)}:** {'; '.join(words)}.")
-    for protocol in PROTOCOLS:
-        for experiment in EXPERIMENTS:
-            missing = missing_sentence(evidence.results, experiment, protocol)
-            if missing:
-                lines.append(f"- {table_title(experiment)}, {protocol}: {missing}")
     return "\n".join(lines)
 
 
 def _status(evidence, experiment, protocol):
     word = evidence.verdicts[experiment, protocol].word
     gains = [over_cases(evidence.gains[experiment, protocol, r]) for r in (RIVAL, NO_WEIGHTS)]
-    if word == "not run":
-        return f"{protocol} runs are not stored"
     return (
         f"*{word}* with {protocol} settings, where {METHOD} gains {points(gains[0]['mean'])} "
         f"points over {RIVAL} and {points(gains[1]['mean'])} over no weights"
@@ -100,7 +73,7 @@ def answers(evidence, choices):
     return {
         "Did it reproduce?": _reproduced(evidence),
         "Why not everywhere?": _reasons(evidence, choices),
-        "Should I use it?": of_benchmarks("shift_page").advice(),
+        "Should I use it?": page_module("benchmarks.shift_page").advice(),
     }
 
 
@@ -116,10 +89,9 @@ def answers_text(evidence, choices):
 
 def _reproduced(evidence):
     judged = [evidence.verdicts[experiment, "matched"] for experiment in EXPERIMENTS]
-    run = [verdict for verdict in judged if verdict.word != "not run"]
-    value = [mark for verdict in run for mark in verdict.values["value"]]
-    order = [mark for verdict in run for mark in verdict.orders["order"]]
-    expected = sum(verdict.expected["agrees"] for verdict in run)
+    value = [mark for verdict in judged for mark in verdict.values["value"]]
+    order = [mark for verdict in judged for mark in verdict.orders["order"]]
+    expected = sum(verdict.expected["agrees"] for verdict in judged)
     return (
         f"Of {len(value)} printed means, {value.count('agrees')} agree and {value.count('near')} "
         f"are near; in an exact replication {expected:.0f} would agree. Of {len(order)} "
@@ -129,8 +101,6 @@ def _reproduced(evidence):
 
 
 def _reasons(evidence, choices):
-    if choices.empty:
-        return "No changed choice has a clear effect in the stored runs."
     first = choices.iloc[0]
     gain = universe_gains(evidence.results, first["experiment"]).at[BASELINE, "gain"]
     return (
@@ -148,14 +118,9 @@ def hero_figures():
     """Training beside test data of one published run, with three learned boundaries."""
     protocol = load_protocol("synthetic")
     problem, bench = setting_of(protocol, CASE, RUN)
+    found = fits(problem, bench.learner, bench.ratio("uLSIF"), **protocol["ddr"])
+    models = {name: model for name, (model, _) in found.items()}
     X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
-    ratio = bench.ratio("uLSIF").fit(X, X_test)
-    models = {
-        "no weights": clone(bench.learner).fit(X, y),
-        "plain ratio": clone(bench.learner).fit(X, y, sample_weight=ratio.weights_),
-        "DDR": DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol["ddr"]),
-    }
-    models["DDR"].fit(X, y, X_test)
     scores = {name: model.score(X_test, y_test) for name, model in models.items()}
     train = pictures.shifted_sample(X, y, models, "training data")
     shown = slice(0, 3 * len(y))  # enough points to see where they lie
@@ -175,60 +140,29 @@ def gain_rows(evidence):
             rows.append(key | {"kind": "print", "mean": printed, "low": float("nan")})
             for protocol in PROTOCOLS:
                 found = over_cases(evidence.gains[experiment, protocol, rival])
-                if found["cases"]:
-                    rows.append(
-                        key | {"kind": protocol, "mean": found["mean"], "low": found["low"]}
-                    )
+                rows.append(key | {"kind": protocol, "mean": found["mean"], "low": found["low"]})
     return rows
 
 
-def gains_alt(rows):
-    """Say the mean gains for those who do not see them."""
+def gains_text(rows):
+    """The figure of the mean gains, said for those who do not see it."""
     parts = [
         f"{row['table']} {_RIVALS[row['rival']]}, {pictures.IN_WORDS[row['kind']]}: "
         f"{points(row['mean'])}"
         for row in rows
     ]
-    return "Mean gains in points. " + "; ".join(parts).replace("\n", " ") + "."
+    alt = "; ".join(parts).replace("\n", " ")
+    return f"![Mean gains in points. {alt}.](_generated/landing_gains.png)"
 
 
-def gains_text(rows):
-    """The figure of the mean gains."""
-    return _figure(
-        "landing_gains.png", gains_alt(rows),
-        "What DDR gains on average: in print, with the settings that come nearest to the printed "
-        "values, and with tuned ones. Bars are 95 % intervals over the cases of a table.",
-    )  # fmt: skip
-
-
-def choices_text(evidence, choices):
+def choices_text(choices):
     """The figure of the choices that matter most."""
-    if choices.empty:
-        return "No changed choice has a clear effect in the stored runs."
     alt = "; ".join(
         f"{universe_name(row.universe)}: {points(row.change)}" for row in choices.itertuples()
     )
     where = " and ".join(dict.fromkeys(table_name(e) for e in choices["experiment"]))
-    return _figure(
-        "landing_choices.png", f"Changes of the gain in points. {alt}.",
-        f"The open choices that move the gain over the plain ratio most (in {where}), each "
-        "changed alone.",
-    )  # fmt: skip
-
-
-def _figure(name, alt, caption):
-    # Not a numbered figure: the first number belongs to the first page that speaks of it.
-    return f"![{alt}](_generated/{name})\n\n{{.ddr-caption}}\n{caption}"
-
-
-def example_text():
-    """Six lines of code, and what they print here and now."""
-    return f"```{{code-block}} python\n{EXAMPLE}```\n\n{printed_by(EXAMPLE)}"
-
-
-def printed_by(code):
-    """Run lines of our own pages and show what they print."""
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(code, {})
-    return f"```{{code-block}} text\n{printed.getvalue()}```"
+    return (
+        f"![Changes of the gain in points. {alt}.](_generated/landing_choices.png)\n\n"
+        "{.ddr-caption}\nThe open choices that move the gain over the plain ratio most "
+        f"(in {where}), each changed alone."
+    )

@@ -1,7 +1,5 @@
 """What the multiverse page includes: the gain of DDR under each open choice."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from companion.evidence.gains import METHOD, RIVAL
@@ -17,81 +15,59 @@ from companion.evidence.universes import (
     universes_reading,
 )
 from companion.figures.gains import specification_curve, universe_forest
-from companion.pages import write_figure, write_fragments
+from companion.pages import figure_text
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import read, specifications, universes
 
 
-def write(folder, evidence):
-    """Write the fragments and figures of the multiverse page."""
-    fragments = {"multiverse_scope.md": scope_text()}
-    figures = []
+def files(evidence):
+    """Give the fragments and figures of the multiverse page."""
+    found = {"multiverse_scope.md": scope_text()}
     for experiment in EXPERIMENTS:
-        found = universe_gains(evidence.results, experiment)
-        fragments[f"multiverse_{experiment}.md"] = section_text(evidence.results, experiment, found)
-        if not found.empty:
-            path = Path(folder) / f"multiverse_{experiment}.png"
-            figures.append(write_figure(universe_forest(found), path))
+        gains = universe_gains(evidence.results, experiment)
+        joint = joint_gains(evidence.results, experiment)
         chosen = {name: p["about"] for name, p in specifications(experiment).items()}
-        gains = joint_gains(evidence.results, experiment)
-        if chosen:
-            fragments[f"multiverse_{experiment}_joint.md"] = joint_text(experiment, gains)
-        if len(gains):
-            path = Path(folder) / f"multiverse_{experiment}_joint.png"
-            figures.append(write_figure(specification_curve(gains, chosen), path))
-    return [*write_fragments(folder, fragments), *figures]
+        found |= {
+            f"multiverse_{experiment}.md": section_text(evidence.results, experiment, gains),
+            f"multiverse_{experiment}.png": universe_forest(gains),
+            f"multiverse_{experiment}_joint.md": joint_text(experiment, joint),
+            f"multiverse_{experiment}_joint.png": specification_curve(joint, chosen),
+        }
+    return found
 
 
 def scope_text():
-    """Say how many universes there are, and what all of them share."""
-    content = read()
-    runs, said = content["runs"], content.get("said", {})
+    """Say how many universes there are."""
+    runs = read()["runs"]
     counts = [f"{len(universes(e))} for {table_name(e)} ({runs[e]} runs)" for e in EXPERIMENTS]
-    return (
-        f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}. "
-        "All of a table start from the same random streams, with as many runs of each case, "
-        f"so that they can be compared run by run. {' '.join(' '.join(said.values()).split())}"
-    )
+    return f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}."
 
 
 def joint_text(experiment, gains):
     """Say what the specifications that change many choices at once show together."""
-    wanted = specifications(experiment)
-    if gains.empty:
-        return (
-            f"The {len(wanted)} joint specifications of {table_name(experiment)} are drawn, but "
-            f"not computed yet: run `ddr-book multiverse {experiment} && ddr-book publish`."
-        )
-    found, means = curve_inference(gains), gains.mean(axis=1)
-    values, runs = found["found"], read()["joint"]["runs"][experiment]
-    command = f"`ddr-book multiverse {experiment} && ddr-book publish`"
-    missing = "" if len(gains) == len(wanted) else f"The others are not computed yet ({command}). "
-    return (
-        f"{len(gains)} of {len(wanted)} specifications drawn at random, each changing several "
-        f"choices at once; {counted(runs, 'run', 'runs')} of each of {gains.shape[1]} cases. "
-        f"{missing}The gain is positive in {int((means > 0).sum())} of them, from "
-        f"{points(means.min())} to {points(means.max())} points; the median is "
-        f"{points(values['median gain'])} "
-        f"(p = {found.at['median gain', 'p']:.3f}), significantly positive "
-        f"{values['share significant']:.0%} (p = {found.at['share significant', 'p']:.3f}), "
-        f"Stouffer's z {values['Stouffer' + chr(39) + 's z']:.1f} "
-        f"(p = {found.at['Stouffer' + chr(39) + 's z', 'p']:.3f}). The p-values come from turning "
-        f"the signs of all gains of a case together.\n\n"
-        f"```{{figure}} _generated/multiverse_{experiment}_joint.png\n"
-        f":name: fig-multiverse-{experiment}-joint\n"
-        f":alt: Specification curve of {len(gains)} gains and the choices that each changes.\n"
-        ":width: 680px\n\n"
+    means, runs = gains.mean(axis=1), read()["joint"]["runs"][experiment]
+    median, share, stouffer = curve_inference(gains).itertuples()
+    figure = figure_text(
+        f"multiverse_{experiment}_joint",
+        f"Specification curve of {len(gains)} gains and the choices that each changes.",
+        680,
         f"Joint specifications of {table_name(experiment)} by their mean gain of {METHOD} over "
         f"{RIVAL}, with 95 % intervals over the cases (blue: zero excluded). Below, what each "
-        "changes.\n```"
+        "changes.",
+    )
+    return (
+        f"{len(gains)} specifications drawn at random, each changing several choices at once; "
+        f"{counted(runs, 'run', 'runs')} of each of {gains.shape[1]} cases. The gain is "
+        f"positive in {int((means > 0).sum())} of them, from {points(means.min())} to "
+        f"{points(means.max())} points; the median is {points(median.found)} "
+        f"(p = {median.p:.3f}), significantly positive {share.found:.0%} (p = {share.p:.3f}), "
+        f"Stouffer's z {stouffer.found:.1f} (p = {stouffer.p:.3f}). The p-values come from turning "
+        f"the signs of all gains of a case together.\n\n{figure}"
     )
 
 
 def section_text(results, experiment, found):
     """Put reading, figure and table of one experiment together."""
-    missing = _missing_sentence(found, experiment)
-    if found.empty:
-        return missing
     moved = gain_changes(results, experiment)
     table = captioned(
         universe_table(found, moved),
@@ -99,41 +75,27 @@ def section_text(results, experiment, found):
         f"multiverse-{experiment}",
         "worded",
     )
-    figure = (
-        f"```{{figure}} _generated/multiverse_{experiment}.png\n"
-        f":name: fig-multiverse-{experiment}\n"
-        f":alt: {_alt(found)}\n"
-        ":width: 620px\n\n"
+    figure = figure_text(
+        f"multiverse_{experiment}",
+        f"Forest plot of {len(found)} mean gains, from {points(found['gain'].min())} to "
+        f"{points(found['gain'].max())} points of accuracy; the baseline is at "
+        f"{points(found.at[BASELINE, 'gain'])}.",
+        620,
         f"Mean gain of {METHOD} over {RIVAL} with its 95 % interval over the cases, by universe. "
-        "The dashed line is the baseline.\n```"
+        "The dashed line is the baseline.",
     )
     where = (
         f"{{numref}}`fig-multiverse-{experiment}` shows the gains, "
         f"{{numref}}`multiverse-{experiment}` all numbers."
     )
-    parts = [missing, f"{universes_reading(found, moved)} {where}", figure, table]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _missing_sentence(found, experiment):
-    wanted = universes(experiment)
-    done = sum(
-        name in found.index and found.at[name, "runs"] >= protocol["runs"]
-        for name, protocol in wanted.items()
-    )
-    if done == len(wanted):
-        return ""
-    command = f"run `ddr-book multiverse {experiment} && ddr-book publish`."
-    if found.empty:
-        return f"Not computed yet: {command}"
-    return f"Complete in {done} of {len(wanted)} universes; for the rest, {command}"
+    return "\n\n".join([f"{universes_reading(found, moved)} {where}", figure, table])
 
 
 def universe_table(found, moved):
-    """Tabulate the universes."""
+    """Tabulate the universes; the baseline changes nothing."""
     rows = []
     for name, row in found.iterrows():
-        change = moved.loc[name, ["change", "low", "high"]] if name in moved.index else None
+        change = moved.reindex(found.index).loc[name]
         rows.append(
             {
                 "Universe": universe_name(name),
@@ -142,24 +104,13 @@ def universe_table(found, moved):
                 METHOD: f"{row[METHOD]:.4f}",
                 "Gain": with_interval(row["gain"], row["low"], row["high"]),
                 "Gain over no weights": points(row["over_none"]),
-                "Change": "–" if change is None else with_interval(*change),
-                "p (Holm)": "–" if change is None else _p_values(moved.loc[name]),
+                "Change": with_interval(*change[["change", "low", "high"]]),
+                "p (Holm)": "–" if name == BASELINE else _p_values(change),
                 "Better, worse": unbroken(f"{row['better']}, {row['worse']} of {row['cases']}"),
-                "Runs": str(row["runs"]),
             }
         )
-    table = pd.DataFrame(rows)
-    # What all universes share is said above the table.
-    return table.drop(columns="Runs") if table["Runs"].nunique() == 1 else table
+    return pd.DataFrame(rows)
 
 
 def _p_values(row):
     return "{} ({})".format(*("<0.001" if p < 0.0005 else f"{p:.3f}" for p in row[["p", "p_holm"]]))
-
-
-def _alt(found):
-    low, high = points(found["gain"].min()), points(found["gain"].max())
-    text = f"Forest plot of {len(found)} mean gains, from {low} to {high} points of accuracy"
-    if BASELINE in found.index:
-        text += f"; the baseline is at {points(found.at[BASELINE, 'gain'])}"
-    return text + "."

@@ -4,28 +4,19 @@ import pandas as pd
 
 from companion.evidence.printed import table_name
 from companion.evidence.tables import captioned
-from companion.pages import write_fragments
-from companion.pages.coverage import stored_runs
 from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 from companion.runs.protocols import load_protocol
 
 
-def meanings():
-    """Say what each setting decides."""
-    return read_yaml(BOOK / "setting_meanings.yml")
+def files(evidence=None):
+    """Give the fragments of the protocols page."""
+    return {f"protocols_{e}.md": section_text(e) for e in EXPERIMENTS}
 
 
-def write(folder, evidence):
-    """Write the fragments of the protocols page."""
-    return write_fragments(
-        folder, {f"protocols_{e}.md": section_text(evidence.results, e) for e in EXPERIMENTS}
-    )
-
-
-def section_text(results, experiment):
+def section_text(experiment):
     """Describe the protocols of one table."""
     contents = {p: load_protocol(experiment, p) for p in PROTOCOLS}
-    intros = [_intro(results, content) for content in contents.values()]
+    intros = [f"- **{p}**: {' '.join(c['about'].split())}" for p, c in contents.items()]
     table = captioned(
         settings_table(contents),
         f"Settings behind {table_name(experiment)}",
@@ -34,12 +25,6 @@ def section_text(results, experiment):
     )
     scope = f"{_scope(contents['matched'])} {{numref}}`protocols-{experiment}` has the rest."
     return "\n".join(intros) + f"\n\n{scope}\n\n{table}\n"
-
-
-def _intro(results, content):
-    stored, wanted = stored_runs(results, content["experiment"], content["protocol"])
-    about = " ".join(content["about"].split())
-    return f"- **{content['protocol']}** ({stored} of {wanted} runs stored): {about}"
 
 
 def _scope(content):
@@ -66,28 +51,19 @@ def flat(content):
 
 
 def settings_table(contents):
-    """Set the protocols of one experiment beside each other."""
+    """Set the protocols of one experiment beside each other, with what each setting decides."""
+    meanings = read_yaml(BOOK / "setting_meanings.yml")
     flats = {name: flat(content) for name, content in contents.items()}
-    first = next(iter(flats))
     keys = list(dict.fromkeys(key for settings in flats.values() for key in settings))
-    rows, explained = [], meanings()
+    groups = [key.rpartition(".")[0] for key in keys]
+    rows = []
     # A setting that only the second protocol has belongs to its group, not to the end.
-    groups = list(dict.fromkeys(_group(key) for key in keys))
-    for key in sorted(keys, key=lambda k: (groups.index(_group(k)), keys.index(k))):
-        cells = {name: _shown(settings, key) for name, settings in flats.items()}
-        rest = {n: "same" if c == cells[first] else c for n, c in cells.items() if n != first}
-        meaning = explained[_general(key)]
-        rows.append({"Setting": f"`{key}`", "Meaning": meaning, first: cells[first]} | rest)
+    for key in sorted(keys, key=lambda key: groups.index(key.rpartition(".")[0])):
+        section, *_, last = key.split(".")
+        (first, cell), *others = ((name, _shown(flats[name], key)) for name in flats)
+        row = {"Setting": f"`{key}`", "Meaning": meanings[f"{section}.{last}"], first: cell}
+        rows.append(row | {name: "same" if c == cell else c for name, c in others})
     return pd.DataFrame(rows)
-
-
-def _general(key):
-    section, *_, last = key.split(".")
-    return f"{section}.{last}"
-
-
-def _group(key):
-    return key.rpartition(".")[0]
 
 
 def _shown(settings, key):

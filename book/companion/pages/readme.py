@@ -1,8 +1,4 @@
-"""The numbers and the picture of the README, written by ``ddr-book readme``.
-
-The block between the two markers of ``README.md`` and the picture beside it are computed from the
-published runs; :func:`stale` says whether they still are what the runs give.
-"""
+"""The numbers and the picture of the README, computed from the published runs."""
 
 import hashlib
 import io
@@ -15,15 +11,16 @@ from PIL.PngImagePlugin import PngInfo
 from companion.evidence.gains import RIVAL
 from companion.evidence.tables import markdown
 from companion.evidence.universes import deciding_choices
-from companion.pages import gather, of_benchmarks
-from companion.pages.headline import claims_sentence, figure_alt, gains_figure
+from companion.figures.gains import gains_of_all_cases
+from companion.pages import gather, page_module
+from companion.pages.headline import claims_sentence, figure_alt
 from companion.pages.landing import answers, status_lines
 from companion.paths import ROOT
 
 PICTURE = Path("book/_static/findings.png")
 START = "<!-- computed: `ddr-book readme` writes what is between these two lines -->"
 END = "<!-- end of what is computed -->"
-_BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
+BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
 
 
 def block(evidence):
@@ -38,25 +35,21 @@ def block(evidence):
 
 def shifts_block():
     """Compose what adapting gains and loses on shifts that nobody tuned for."""
-    words, table = of_benchmarks("shift_page").short()
+    words, table = page_module("benchmarks.shift_page").short()
     return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
 
 
-def with_blocks(text, *new):
-    """Put new blocks between the pairs of markers."""
-    if len(_BLOCK.findall(text)) != len(new):
-        raise ValueError(
-            f"README.md must have the line {START!r} and, below it, {END!r}, {len(new)} times"
-        )
-    texts = iter(new)
-    return _BLOCK.sub(lambda _: f"{START}\n\n{next(texts).strip()}\n\n{END}", text)
+def updated(text, evidence):
+    """Put what is computed between the two pairs of markers."""
+    texts = iter((block(evidence), shifts_block()))
+    return BLOCK.sub(lambda _: f"{START}\n\n{next(texts).strip()}\n\n{END}", text)
 
 
 def write(root=ROOT, evidence=None):
     """Write the block and the picture."""
     root, evidence = Path(root), evidence or gather()
     readme, picture = root / "README.md", root / PICTURE
-    text = with_blocks(readme.read_text(encoding="utf-8"), block(evidence), shifts_block())
+    text = updated(readme.read_text(encoding="utf-8"), evidence)
     readme.write_text(text, encoding="utf-8")
     if _drawn_from(picture) != _digest(evidence):
         _draw(evidence, picture)
@@ -67,7 +60,7 @@ def stale(root=ROOT, evidence=None):
     """Say what in the README is not what the runs give."""
     root, evidence = Path(root), evidence or gather()
     text, reasons = (root / "README.md").read_text(encoding="utf-8"), []
-    if with_blocks(text, block(evidence), shifts_block()) != text:
+    if updated(text, evidence) != text:
         reasons.append("the numbers in README.md are not those of the published runs")
     if _drawn_from(root / PICTURE) != _digest(evidence):
         reasons.append(f"{PICTURE.as_posix()} was not drawn from the published runs")
@@ -84,7 +77,7 @@ def _digest(evidence):
 
 def _draw(evidence, path):
     buffer = io.BytesIO()
-    gains_figure(evidence, columns=2).savefig(buffer, format="png", dpi=120)
+    gains_of_all_cases(evidence.gains, columns=2).savefig(buffer, format="png", dpi=120)
     about = PngInfo()
     about.add_text("Source", _digest(evidence))
     path.parent.mkdir(parents=True, exist_ok=True)

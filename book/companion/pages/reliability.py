@@ -4,7 +4,6 @@ import json
 
 import pandas as pd
 
-from companion.pages import write_fragments
 from companion.paths import BOOK
 
 #: What a person reads for each kind of attempt.
@@ -18,18 +17,15 @@ KINDS = {
 }
 
 
-def write(folder, evidence):
-    """Write the counts, and the faults that once were there."""
+def files(evidence=None):
+    """Give the counts, and the faults that once were there."""
     tests = pd.DataFrame(json.loads((BOOK / "reliability.json").read_text(encoding="utf-8"))).T
     counts = tests.groupby("kind")[["tried", "held"]].sum().loc[list(KINDS)]
     counts.insert(0, "what was tried", list(KINDS.values()))
     counts.loc["all"] = ["**all**", *counts[["tried", "held"]].sum()]
     mended = tests.dropna(subset=["mends"]).sort_index()
     faults = [f"- {t.mends} Noticed by `{t.Index}`." for t in mended.itertuples()]
-    return write_fragments(
-        folder,
-        {
-            "reliability_counts.md": counts.to_markdown(index=False),
-            "reliability_faults.md": "\n".join(faults),
-        },
-    )
+    return {
+        "reliability_counts.md": counts.to_markdown(index=False),
+        "reliability_faults.md": "\n".join(faults),
+    }

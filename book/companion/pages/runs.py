@@ -12,31 +12,25 @@ from companion.notebook_kit.compare_runs import compare_runs, equal
 from companion.notebook_kit.execute import ROOT, RUNS
 from companion.notebook_kit.parameters import list_notebooks
 from companion.notebook_kit.rerun_page import given_as_text, read_reruns
-from companion.pages import write_fragments
 
 
-def write(folder, evidence=None, root=ROOT):
-    """Write the fragments of the gallery page."""
-    reruns, _ = read_reruns(Path(root) / RUNS)
-    comparisons = "\n\n".join(comparison(path, run, root) for path, run in reruns.items())
-    none = "No rerun lies in `book/runs/` yet."
-    return write_fragments(
-        folder, {"runs.md": runs_table(root), "runs_compared.md": comparisons or none}
-    )
-
-
-def runs_table(root=ROOT):
-    """Return the gallery's table as Markdown; a file that is no rerun is named and left out."""
+def files(evidence=None, root=ROOT):
+    """Give the fragments of the gallery page; a file that is no rerun is named and left out."""
     reruns, refused = read_reruns(Path(root) / RUNS)
     for sentence in refused.values():
         print(sentence, file=sys.stderr)
+    comparisons = "\n\n".join(comparison(path, run, root) for path, run in reruns.items())
+    none = "No rerun lies in `book/runs/` yet."
+    return {"runs.md": runs_table(reruns, root), "runs_compared.md": comparisons or none}
+
+
+def runs_table(reruns, root=ROOT):
+    """Return the gallery's table as Markdown."""
     rows = []
     for notebook in list_notebooks(root):
         link = f"{{doc}}`/notebooks/{notebook.stem}`"
         rows.append((link, "published", "as in its parameters cell", "see {doc}`/book/status`"))
         rows += [_row(p, run) for p, run in reruns.items() if run["notebook"] == notebook.stem]
-    if not rows:
-        return "No notebook is published yet."
     table = pd.DataFrame(rows, columns=["page", "run", "parameters", "time"])
     return captioned(table, "The published runs and the reruns", "runs")
 

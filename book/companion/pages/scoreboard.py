@@ -14,29 +14,20 @@ from companion.evidence.gains import (
 from companion.evidence.printed import cases, ledger, table_name, table_title
 from companion.evidence.tables import beside, captioned, mean_sd, points, unbroken, with_interval
 from companion.evidence.verdicts import ORDER_MARKS, RULE, VALUE_MARKS, summary
-from companion.pages import write_fragments
-from companion.pages.coverage import missing_sentence
 from companion.paths import EXPERIMENTS, PROTOCOLS
 
 
-def write(folder, evidence):
-    """Write the rule and the fragments of the scoreboard, one for each table of the paper."""
-    fragments = {"scoreboard_rules.md": rules_text()}
-    for e in EXPERIMENTS:
-        fragments[f"scoreboard_{e}.md"] = section_text(evidence, e)
-    return write_fragments(folder, fragments)
+def files(evidence):
+    """Give the marks, the rule and the sections of the scoreboard, one for each table."""
+    return {
+        "scoreboard_values.md": _marks_text(VALUE_MARKS),
+        "scoreboard_orders.md": _marks_text(ORDER_MARKS),
+        "scoreboard_rule.md": RULE,
+    } | {f"scoreboard_{e}.md": section_text(evidence, e) for e in EXPERIMENTS}
 
 
-def rules_text():
-    """Explain every mark and the words for a table."""
-    values = "\n".join(f"- **{mark}**: {words};" for mark, words in VALUE_MARKS.items())
-    orders = "\n".join(f"- **{mark}**: {words};" for mark, words in ORDER_MARKS.items())
-    return (
-        f"The *value* of each printed mean:\n\n{values[:-1]}.\n\n"
-        "The *order* of each pair of compared methods that the printed means, standard deviations "
-        "and numbers of runs tell apart by Welch's test at 5 % (ours by the paired t-test at 5 %; "
-        f"pairs that are ties in print are not judged):\n\n{orders[:-1]}.\n\n{RULE}\n"
-    )
+def _marks_text(marks):
+    return ";\n".join(f"- **{mark}**: {words}" for mark, words in marks.items()) + "."
 
 
 def section_text(evidence, experiment):
@@ -51,32 +42,27 @@ def section_text(evidence, experiment):
 def protocol_text(evidence, experiment, protocol):
     """Set the runs of one protocol beside one printed table."""
     results, verdict = evidence.results, evidence.verdicts[experiment, protocol]
-    missing = missing_sentence(results, experiment, protocol)
-    if verdict.word == "not run":
-        return missing + "\n"
-    tested = against_all(results, experiment, protocol)
-    lines = [f"- **{verdict.word[0].upper()}{verdict.word[1:]}.** {_runs(verdict.values)}."]
-    lines.append(f"- {summary(verdict)}.")
-    lines += [_gain_line(evidence, experiment, protocol, r) for r in (RIVAL, NO_WEIGHTS)]
-    lines.append(f"- Significant at 5 %: {METHOD} is {count_line(tested)}.")
-    key, title = f"{experiment}-{protocol}", table_title(experiment)
-    trio = [
-        (_compact(beside(results, experiment, protocol)), f"{title} beside our runs",
-         f"scoreboard-{key}"),
-        (orders_table(verdict), f"Orders that {table_name(experiment)} tells apart",
-         f"orders-{key}"),
-        (further_methods(results, experiment, protocol),
-         f"Further methods, not printed, in the setting of {table_name(experiment)}",
-         f"further-{key}"),
-    ]  # fmt: skip
-    parts = [missing, "\n".join(lines)]
-    parts += [captioned(t, f"{c}, {protocol} protocol", n, "numeric") for t, c, n in trio if len(t)]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _runs(compared):
-    fewest, most = compared["n"].min(), compared["n"].max()
-    return f"{most} runs of each case" if fewest == most else f"{fewest} to {most} runs of a case"
+    lines = [
+        f"- **{verdict.word.capitalize()}.** {verdict.values['n'].max()} runs of each case.",
+        f"- {summary(verdict)}.",
+        *(_gain_line(evidence, experiment, protocol, rival) for rival in (RIVAL, NO_WEIGHTS)),
+        f"- Significant at 5 %: {METHOD} is "
+        f"{count_line(against_all(results, experiment, protocol))}.",
+    ]
+    key, name = f"{experiment}-{protocol}", table_name(experiment)
+    compared = _compared(results, experiment, protocol)
+    further = further_methods(results, experiment, protocol)
+    tables = [
+        ("scoreboard", f"{table_title(experiment)} beside our runs", compared),
+        ("orders", f"Orders that {name} tells apart", orders_table(verdict)),
+        ("further", f"Further methods, not printed, in the setting of {name}", further),
+    ]
+    parts = [
+        captioned(table, f"{about}, {protocol} protocol", f"{kind}-{key}", "numeric")
+        for kind, about, table in tables
+        if len(table)
+    ]
+    return "\n\n".join(["\n".join(lines), *parts]) + "\n"
 
 
 def _gain_line(evidence, experiment, protocol, rival):
@@ -89,18 +75,17 @@ def _gain_line(evidence, experiment, protocol, rival):
     )
 
 
-def _compact(table):
-    """Fit the table on a page: numbers stay unbroken, and what all rows share goes."""
-    if table["Runs"].nunique() == 1:
-        table = table.drop(columns="Runs")
-    table = table.rename(columns={"n_tr": "Samples", "95 % interval of Δ": "95 % interval"})
-    return table.map(unbroken)
+def _compared(results, experiment, protocol):
+    """Fit the table on a page: what all rows share is said above it."""
+    table = beside(results, experiment, protocol).drop(columns="Runs")
+    names = {"n_tr": "Samples", "95 % interval of Δ": "95 % interval"}
+    return table.rename(columns=names).map(unbroken)
 
 
 def orders_table(verdict):
     """Tabulate the judged pairs, those that were not kept first."""
     orders = verdict.orders
-    place = orders["order"].map({"reversed": 0, "open": 1, "kept": 2, "not run": 3})
+    place = orders["order"].map({"reversed": 0, "open": 1, "kept": 2})
     orders = orders.loc[place.sort_values(kind="stable").index]
     rows = [
         {
@@ -110,7 +95,7 @@ def orders_table(verdict):
             "Order": row.order,
             "Ours, points": points(row.gain),
             "p in print": f"{row.p_printed:.2g}",
-            "p of ours": "–" if pd.isna(row.p) else f"{row.p:.2g}",
+            "p of ours": f"{row.p:.2g}",
         }
         for row in orders.itertuples()
     ]
@@ -125,7 +110,5 @@ def further_methods(results, experiment, protocol):
         return pd.DataFrame()
     cells = further.groupby(["case", "method"], sort=False)["accuracy"].agg(["mean", "std"])
     text = cells.apply(lambda cell: mean_sd(cell["mean"], cell["std"]), axis=1).unstack()
-    order = [case for case in cases(experiment) if case in text.index]
-    methods = [m for m in further["method"].unique() if m in text]
-    table = text.loc[order, methods].fillna("–").map(unbroken)
-    return table.rename_axis("Case").reset_index()
+    table = text.reindex(cases(experiment))[further["method"].unique()].dropna(how="all")
+    return table.fillna("–").map(unbroken).rename_axis("Case").reset_index()

@@ -1,7 +1,5 @@
 """What the page on the searches includes: rules, ranking, validation, calibration of each."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -9,35 +7,37 @@ from companion.evidence import protocol_search as searching
 from companion.evidence.tables import captioned, unbroken
 from companion.evidence.verdicts import compare
 from companion.figures.search import ranking_figure, worth_figure
-from companion.pages import write_figure, write_fragments
 from companion.paths import EXPERIMENTS
 
 PRINT_RUNS = 30
 
 
-def write(folder, evidence):
-    """Write the fragments and figures of the page, the same for each table."""
-    paths = []
+def files(evidence):
+    """Give the fragments and figures of the page, the same for each table."""
+    found = {}
     for experiment in EXPERIMENTS:
-        search = searching.read_search(experiment)
-        printed, found = searching.visible(experiment, search), searching.published_outcomes(search)
-        table = searching.ranking(search, printed, found)
-        shown, names = ranked(search, printed, table, chances(search, printed, found)["choice"])
-        figures = {"ranking": ranking_figure(*shown, names)}
-        figures["worth"] = worth_figure(searching.worth(table, search))
-        texts = {
-            "rules": rules_text(search, table, found, shown),
-            "best": best_text(search, table, chances(search, printed, found)),
-            "calibration": calibration_text(search, found),
-            "test": test_text(evidence.results, search),
-        }
-        if experiment == "biased":
-            texts["pair"] = pair_text(printed, found)
-        texts = {f"search_{experiment}_{name}.md": text for name, text in texts.items()}
-        paths += write_fragments(folder, texts)
-        for name, figure in figures.items():
-            paths.append(write_figure(figure, Path(folder) / f"search_{experiment}_{name}.png"))
-    return paths
+        made = _files(evidence.results, searching.read_search(experiment))
+        found |= {f"search_{experiment}_{name}": content for name, content in made.items()}
+    return found
+
+
+def _files(results, search):
+    printed = searching.visible(search["experiment"], search)
+    found = searching.published_outcomes(search)
+    table = searching.ranking(search, printed, found)
+    chance = chances(search, printed, found)
+    shown, names = ranked(search, printed, table, chance["choice"])
+    made = {
+        "rules.md": rules_text(search, table, found, shown),
+        "best.md": best_text(search, table, chance),
+        "calibration.md": calibration_text(search, found),
+        "test.md": test_text(results, search),
+        "ranking.png": ranking_figure(*shown, names),
+        "worth.png": worth_figure(searching.worth(table, search)),
+    }
+    return made | (
+        {"pair.md": pair_text(printed, found)} if search["experiment"] == "biased" else {}
+    )
 
 
 def chances(search, printed, found):
@@ -83,12 +83,11 @@ def rules_text(search, table, found, shown):
 
 def best_text(search, table, chance):
     """Tabulate the best protocols beside what an exact replication would score."""
-    shown = table.head(8).assign(rank=np.arange(1, len(table.head(8)) + 1))
     old = matched_before(search, table)
-    shown = pd.concat([shown, old.assign(rank=old.index + 1)]).drop_duplicates("rank")
+    shown = pd.concat([table.head(8), old[old.index >= 8]])
     rows = [
         {
-            "Rank": f"{row.rank:,}",
+            "Rank": f"{row.Index + 1:,}",
             "Protocol": f"{row.variant} | {row.grid}".strip(" |").replace(" | ", "; "),
             "Choice": f"{row.score:.4f}",
             "Validation": "–" if np.isnan(row.validation) else f"{row.validation:.4f}",
@@ -121,9 +120,8 @@ def verdict(table, limits, old):
         text += "chance alone would deviate as much, and nothing here speaks against it."
     else:
         text += "an exact replication would deviate less, so by the rule **none of these** is it."
-        within = (table["score"] <= limits["choice"][1]) & (
-            table["validation"] <= limits["validation"][1]
-        )
+        near = [limits["choice"][1], limits["validation"][1]]
+        within = (table[["score", "validation"]] <= near).all(axis=1)
         text += f" Seen afterwards, {within.sum()} of {len(table)} are within chance on both."
     if len(old):
         text += " " + (
@@ -157,7 +155,8 @@ def test_text(results, search):
     rows = [
         {"Protocol": name, "Column": method} | _nearness(cells, search)
         for protocol, name in search["compare"].items()
-        for method, cells in compared(results, experiment, protocol)
+        for method, cells in compare(results, experiment, protocol).groupby("method", sort=False)
+        if cells["delta"].notna().all()
     ]
     return captioned(
         pd.DataFrame(rows),
@@ -165,12 +164,6 @@ def test_text(results, search):
         "DDR-uLSIF took no part in the choice",
         f"search-{experiment}-test",
     )
-
-
-def compared(results, experiment, protocol):
-    """The cells of each column that was run under a protocol, beside the print."""
-    cells = compare(results, experiment, protocol).dropna(subset=["delta"])
-    return cells.groupby("method", sort=False)
 
 
 def _nearness(cells, search):

@@ -11,15 +11,12 @@ from companion.evidence.tables import captioned
 from companion.notebook_kit.execute import ROOT, TIMES
 from companion.notebook_kit.files import read_record
 from companion.notebook_kit.parameters import list_notebooks
-from companion.pages import write_fragments
 from ddr import __version__
 
 
-def write(folder, evidence=None, root=ROOT):
-    """Write the fragments of the status page."""
-    return write_fragments(
-        folder, {"status_versions.md": versions_table(root), "status_times.md": times_table(root)}
-    )
+def files(evidence=None, root=ROOT):
+    """Give the fragments of the status page."""
+    return {"status_versions.md": versions_table(root), "status_times.md": times_table(root)}
 
 
 def versions_table(root=ROOT):
@@ -43,8 +40,6 @@ def times_table(root=ROOT):
     """Return how long each notebook took to execute, as Markdown."""
     times = read_record(Path(root) / TIMES)
     notebooks = [path.stem for path in list_notebooks(root)]
-    if not notebooks:
-        return "No notebook is published yet."
     taken = [f"{times[n]:.1f} s" if n in times else "not executed in this build" for n in notebooks]
     links = [f"{{doc}}`/notebooks/{name}`" for name in notebooks]
     table = pd.DataFrame({"notebook": links, "time to execute": taken})

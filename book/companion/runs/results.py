@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from companion.paths import BUILD
-from companion.runs.experiments import Run, setting_of
+from companion.runs.experiments import Run, methods_of, setting_of
 from companion.runs.multiverse import FEW
 from companion.runs.protocols import changed
 from companion.runs.published import published_parameters, published_results
@@ -52,6 +52,17 @@ def published_runs(protocol):
     results, (experiment, name) = published_results(), names_of(protocol)
     chosen = (results["experiment"] == experiment) & (results["protocol"] == name)
     return results[chosen & (not mismatch(protocol))].reset_index(drop=True)
+
+
+def complete(protocol):
+    """Tell whether every run of a protocol is published."""
+    rows = published_runs(protocol)
+    have = set(zip(*(rows[key] for key in _KEYS), strict=True))
+    return all(
+        (*task, method) in have
+        for task in tasks_of(protocol)
+        for method in methods_of(protocol, task.case)
+    )
 
 
 def with_cases(protocol, cases):
