@@ -240,6 +240,19 @@ def test_the_third_stage_has_the_three_best_variants_of_the_second():
     assert (found["draws"] == search["stages"]["third"]["draws"]).all()
 
 
+def test_the_matched_protocol_is_the_one_that_the_third_stage_found():
+    search = searching.read_search("cross")
+    printed = searching.visible("cross", search)
+    best = searching.ranking(search, printed, searching.published_outcomes(search)).iloc[0]
+    rule = searching.grids(search)[best["grid"]]
+    assert rule["folds of the cross-validation"] == "shared"
+    assert rule["called by"] == "decision"
+    matched = load_protocol("cross")
+    assert matched["learner"]["Cs"] == rule["values of C"]
+    options = searching.variants(search)[best["variant"]]
+    assert matched["problem"] | options == matched["problem"]
+
+
 # Biased sampling: response tables
 
 
