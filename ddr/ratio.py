@@ -94,17 +94,6 @@ def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
     return True
 
 
-def warn_of_disagreement(agreement, stacklevel=2):
-    """Warn when an adapted model says otherwise than the unadapted one on much of the target."""
-    if agreement < LOW_AGREEMENT:
-        warnings.warn(
-            f"the adapted model contradicts the unadapted one on {1 - agreement:.0%} of the target "
-            "rows, which more often harms than helps: see ddr.shift_report",
-            AgreementWarning,
-            stacklevel=stacklevel + 1,
-        )
-
-
 class DensityRatio(BaseEstimator):
     """Base of the ratio estimators: checks the input, calls ``_fit``, reports diagnostics.
 
@@ -125,10 +114,6 @@ class DensityRatio(BaseEstimator):
         test_weight : array-like of shape (n_test,), default=None
             How many copies of itself each test row stands for; a class posterior makes the match
             class-wise and soft. None means one each.
-
-        Returns
-        -------
-        self
         """
         check_given(X_train, "X_train")
         validate_data(self, X_train, skip_check_array=True, ensure_2d=False)  # notes column names

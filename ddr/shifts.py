@@ -57,6 +57,12 @@ class ShiftedProblem:
 def selection_probability(X, omega, strength=4.0, reference=None):
     r"""Probability with which biased sampling keeps each row.
 
+    The formula of the paper's section on biased sampling, with :math:`\bar x` the mean of the
+    reference rows and :math:`\sigma` the standard deviation of their projections:
+
+    .. math:: P(s = 1 \mid x) = \frac{e^v}{1 + e^v}, \qquad
+              v = \frac{4\, \omega^\top (x - \bar x)}{\sigma_{\omega^\top (x - \bar x)}}.
+
     Parameters
     ----------
     X : array of shape (n, d)
@@ -66,18 +72,6 @@ def selection_probability(X, omega, strength=4.0, reference=None):
         How steep the selection is; 4 in the paper, 0 keeps every row with probability 1/2.
     reference : array of shape (m, d), optional
         The rows that give the mean and the standard deviation; ``X`` if absent.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Notes
-    -----
-    The formula of the paper's section on biased sampling, with :math:`\bar x` the mean of the
-    reference rows and :math:`\sigma` the standard deviation of their projections:
-
-    .. math:: P(s = 1 \mid x) = \frac{e^v}{1 + e^v}, \qquad
-              v = \frac{4\, \omega^\top (x - \bar x)}{\sigma_{\omega^\top (x - \bar x)}}.
 
     Examples
     --------
