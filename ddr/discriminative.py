@@ -33,13 +33,7 @@ from ddr._checks import (
 )
 from ddr._samples import Samples, check_target, label_codes, rows_for_ratio, takes_nan, whole
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import (
-    LOW_AGREEMENT,
-    AgreementWarning,
-    DensityRatio,
-    OverlapWarning,
-    warn_of_overlap,
-)
+from ddr.ratio import LOW_AGREEMENT, AgreementWarning, DensityRatio, OverlapWarning, warn_of_overlap
 from ddr.ulsif import ULSIF
 from ddr.validation import check_labelled, fit_weighted, weight_parameter
 

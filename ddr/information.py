@@ -66,7 +66,7 @@ def mutual_information(posteriors, prior=None):
 
 
 def effective_sample_size(weights):
-    r"""Kish's effective sample size of a set of weights.
+    r"""Kish's effective sample size, from 1 (one row carries all) to n (equal weights).
 
     .. math:: \mathrm{ESS} = \frac{(\sum_i w_i)^2}{\sum_i w_i^2}
 
@@ -74,11 +74,6 @@ def effective_sample_size(weights):
     ----------
     weights : array-like of shape (n,)
         Finite, non-negative, not all zero.
-
-    Returns
-    -------
-    float
-        Between 1 (one row carries all) and n (equal weights).
 
     Examples
     --------

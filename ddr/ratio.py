@@ -14,7 +14,6 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ddr._checks import (
-    check_centers,
     check_count,
     check_given,
     check_magnitude,
@@ -43,7 +42,12 @@ def centers_of(estimator, X, weight, random_state):
     if estimator.centers is None:
         n_centers = check_count(estimator.n_centers, "n_centers")
         return choose_centers(X, n_centers, weight, random_state)
-    return check_centers(estimator.centers, X.shape[1])
+    centers = check_array(estimator.centers, dtype=np.float64, input_name="centers")
+    if centers.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"centers must have {X.shape[1]} columns like the data, got {centers.shape[1]}"
+        )
+    return check_magnitude(centers, "centers")
 
 
 def quadratic_minimum(P, c, tol, **constraints):

@@ -228,10 +228,9 @@ def _kfold_scores(moments, sigmas, lams, weight, clip, train_folds, test_folds):
         for rows, i, K in moments.train.at_each(sigmas):
             S[i] += second_moment(K[kept_train[rows]], np.count_nonzero(kept_train))
         first = moments.first_moments(sigmas, weight * kept_test)
-        alphas = []
-        for S_sigma, s in zip(S, first, strict=True):
-            alpha = ulsif_coefficients(S_sigma, s, lams).T
-            alphas.append(np.maximum(alpha, 0.0) if clip == "coefficients" else alpha)
+        alphas = [ulsif_coefficients(*moment, lams).T for moment in zip(S, first, strict=True)]
+        if clip == "coefficients":
+            alphas = [np.maximum(alpha, 0.0) for alpha in alphas]
         for rows, i, K in moments.train.at_each(sigmas):
             squares[i] += ~kept_train[rows] @ np.square(np.maximum(K @ alphas[i], 0.0))
         for rows, i, K in moments.test.at_each(sigmas):

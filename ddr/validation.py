@@ -147,13 +147,11 @@ def fit_weighted(estimator, X, y, weight):
 
 
 def _fit(estimator, X, y, weight, X_target=None):
-    """Fit a clone; ``weight=None`` fits without weights."""
-    if X_target is not None:
-        return clone(estimator).fit(X, y, X_target=(X_target,))
+    """Fit a clone, with the weights or the target that may be given."""
     if weight is None:
-        return clone(estimator).fit(X, y)
-    name = weight_parameter(estimator)
-    if name is None:
+        target = {} if X_target is None else {"X_target": (X_target,)}
+        return clone(estimator).fit(X, y, **target)
+    if weight_parameter(estimator) is None:
         raise ValueError(
             f"estimator must take sample_weight in fit, got {type(estimator).__name__}; "
             "with weighted_fit=False the weights act on the scores only"
