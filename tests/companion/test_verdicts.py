@@ -146,7 +146,7 @@ def test_one_run_missing_methods_and_missing_runs():
     runs = runs_like_the_paper("synthetic")
     one = verdicts.compare(runs[runs["seed"] == 0], "synthetic")
     assert one["low"].isna().all()
-    assert (one["note"] == "one run: no interval").all()
+    assert (one["n"] == 1).all()
     assert not (one["value"] == "agrees").any()
 
     verdict = verdicts.judge(runs[runs["method"] != "uLSIF"], "synthetic")
@@ -157,7 +157,7 @@ def test_one_run_missing_methods_and_missing_runs():
     assert "6 not run" in verdicts.summary(verdict)
 
     spoiled = runs.assign(accuracy=runs["accuracy"].where(runs["seed"] != 4))
-    assert set(verdicts.compare(spoiled, "synthetic")["note"]) == {"29 runs, the paper has 30"}
+    assert set(verdicts.compare(spoiled, "synthetic")["n"]) == {29}
     assert verdicts.judge(runs, "biased").word == "not run"
 
 

@@ -83,7 +83,7 @@ def beside(results, experiment, protocol="matched"):
 
 def _interval(cell):
     if np.isnan(cell.low):
-        return cell.note or "–"
+        return "one run: no interval" if cell.n == 1 else "–"
     return f"{points(100 * cell.low)} to {points(100 * cell.high)}"
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from companion.evidence.gains import ALPHA, accuracies, runs_of, t_tests, welch_interval
-from companion.evidence.printed import cases, compared_methods, values
+from companion.evidence.printed import cases, compared_methods, ledger, values
 from companion.evidence.replication import expected_orders, expected_values
 
 #: The marks with the words that explain them.
@@ -84,17 +84,8 @@ def compare(results, experiment, protocol="matched"):
             | {"value": value_mark(delta, low, high, cell.sd)}
             | {"sd_ratio": ours["sd"] / cell.sd}
             | {"spread": spread_mark(ours["sd"], ours["n"], cell.sd, cell.n)}
-            | {"note": _note(ours["n"], cell.n)}
         )
     return pd.DataFrame(rows)
-
-
-def _note(n, expected):
-    if n in (0, expected):
-        return ""
-    if n == 1:
-        return "one run: no interval"
-    return f"{n} runs, the paper has {expected}"
 
 
 def compare_orders(results, experiment, protocol="matched"):
@@ -139,7 +130,7 @@ def judge(results, experiment, protocol="matched"):
     table, orders = (f(results, experiment, protocol) for f in (compare, compare_orders))
     run = table[table["value"] != "not run"]
     judged = orders[orders["order"] != "not run"]
-    n = int(min(max(run["n"].max() if len(run) else 2, 2), values(experiment)["n"].iloc[0]))
+    n = int(np.clip(table["n"].max(), 2, ledger()["runs"]))
     chances = expected_values(experiment, n)
     keys = zip(run["case"], run["method"], strict=True)
     agrees, near = np.sum([chances[key] for key in keys] or [(0, 0)], axis=0)

@@ -13,6 +13,8 @@ _LOOKS = {
     -1: {"color": COLORS["blue"], "marker": "o"},
     1: {"color": COLORS["red"], "marker": "^"},
 }
+# A legend above its panel, where no point can lie under it.
+_ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "frameon": False}
 _ROWS_OF_DIGITS = 6
 
 
@@ -123,17 +125,11 @@ def projections():
         table = load(name)
         pca = PCA(2, svd_solver="full")
         points = pca.fit_transform(scale_to_unit_box(table.X))
-        _scatter(axes, points, table)
+        for value, look in _LOOKS.items():
+            shown, label = points[table.y == value].T, table.labels[value]
+            axes.scatter(*shown, s=7, alpha=0.45, linewidths=0, label=label, **look)
+        axes.set(xlabel="first component", ylabel="second component")
+        axes.legend(fontsize=8, markerscale=2, handletextpad=0.1, **_ABOVE)
         share = pca.explained_variance_ratio_.sum()
         axes.set_title(f"{name}: {share:.0%} of the variance", fontsize=10, pad=18)
     return figure
-
-
-def _scatter(axes, points, table):
-    for value, look in _LOOKS.items():
-        shown, name = points[table.y == value].T, table.labels[value]
-        axes.scatter(*shown, s=7, alpha=0.45, linewidths=0, label=name, **look)
-    axes.set(xlabel="first component", ylabel="second component")
-    # Above the panel, where no point can lie under it.
-    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "frameon": False}
-    axes.legend(fontsize=8, markerscale=2, handletextpad=0.1, **place)

@@ -84,9 +84,8 @@ def _compared(results, experiment, protocol):
 
 def orders_table(verdict):
     """Tabulate the judged pairs, those that were not kept first."""
-    orders = verdict.orders
-    place = orders["order"].map({"reversed": 0, "open": 1, "kept": 2})
-    orders = orders.loc[place.sort_values(kind="stable").index]
+    place = {"reversed": 0, "open": 1, "kept": 2}
+    orders = verdict.orders.sort_values("order", key=lambda o: o.map(place), kind="stable")
     rows = [
         {
             "Case": row.case,
