@@ -191,14 +191,10 @@ def delve_splice(read, member):
     return {"X": X, "y": _signs(labels, "N")}
 
 
-def numbers(dtype, positive):
-    """Make the recipe for a table of numbers whose last column is the class."""
-
-    def recipe(read, member):
-        table = np.array(_cells(read(member).decode()))
-        return {"X": table[:, :-1].astype(float).astype(dtype), "y": _signs(table[:, -1], positive)}
-
-    return recipe
+def numbers(dtype, positive, read, member):
+    """Cut a table of numbers whose last column is the class out of its archive."""
+    table = np.array(_cells(read(member).decode()))
+    return {"X": table[:, :-1].astype(float).astype(dtype), "y": _signs(table[:, -1], positive)}
 
 
 def australian(read, member):
@@ -234,10 +230,10 @@ def mnist(read, member):
 RECIPES = {
     "GermanCredit": german_credit,
     "DelveSplice": delve_splice,
-    "Ionosphere": numbers(np.float64, "g"),
+    "Ionosphere": partial(numbers, np.float64, "g"),
     "Australian": australian,
-    "BreastCancer": numbers(np.uint8, "positive"),
-    "Diabete": numbers(np.float64, "positive"),
+    "BreastCancer": partial(numbers, np.uint8, "positive"),
+    "Diabete": partial(numbers, np.float64, "positive"),
     "USPS": usps,
     "MNIST": mnist,
 }

@@ -58,18 +58,13 @@ def write_expected(evaluation):
 
     For the author of a new set of published runs: the change is then visible in the file's diff.
     """
-    blocks = re.split(r"(?m)^(?=- id: )", FILE.read_text(encoding="utf-8"))
-    changed = 0
-    for position, block in enumerate(blocks[1:], start=1):
-        claim = block.partition("\n")[0].removeprefix("- id: ").strip()
-        rows = evaluation[evaluation["id"] == claim]
-        if rows.empty:
-            continue
+    text, changed = FILE.read_text(encoding="utf-8"), 0
+    for claim, rows in evaluation.groupby("id", sort=False):
         verdicts = ", ".join(f"{r.protocol}: {r.verdict}" for r in rows.itertuples())
-        body = re.sub(r"(?m)^  expected:.*\n", "", block).rstrip("\n")
-        new = f"{body}\n  expected: {{{verdicts}}}\n"
-        new += "\n" if position < len(blocks) - 1 else ""
-        changed += new != block
-        blocks[position] = new
-    FILE.write_text("".join(blocks), encoding="utf-8")
+        # The lines of an entry are indented; what is expected is the last of them.
+        entry = rf"(?m)^(- id: {claim}\n(?:  .*\n)+?)(?:  expected:.*\n)?(?!  )"
+        new = re.sub(entry, rf"\1  expected: {{{verdicts}}}\n", text)
+        changed += new != text
+        text = new
+    FILE.write_text(text, encoding="utf-8")
     return changed

@@ -8,7 +8,7 @@ gain without it, on the same cases and seeds.
 import pandas as pd
 
 from companion.evidence.claim_computations import soft_moment_errors
-from companion.evidence.gains import against_all, count_line
+from companion.evidence.gains import count_line
 from companion.evidence.tables import points
 from companion.evidence.universes import universe_effect, universe_name
 from companion.paths import BOOK, EXPERIMENTS, read_yaml
@@ -21,7 +21,7 @@ def deviations():
 
 def t_test_counts(results):
     """Count significant cases under the matched protocol by paired, Welch's and Holm's rule."""
-    return [f"{e}: DDR-uLSIF {count_line(against_all(results, e))}" for e in EXPERIMENTS]
+    return [f"{e}: DDR-uLSIF {count_line(results, e)}" for e in EXPERIMENTS]
 
 
 def weighted_centers(results):

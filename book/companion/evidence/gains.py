@@ -122,10 +122,10 @@ def paired_table(wide, experiment, method, rival):
     return table
 
 
-def against_all(results, experiment, protocol="matched", method=METHOD):
-    """Gains over each of the compared methods, one below the other."""
-    rivals = [m for m in compared_methods(experiment) if m != method]
-    tables = [paired(results, experiment, protocol, method, rival) for rival in rivals]
+def against_all(results, experiment, protocol="matched"):
+    """Gains of DDR-uLSIF over each of the compared methods, one below the other."""
+    rivals = [method for method in compared_methods(experiment) if method != METHOD]
+    tables = [paired(results, experiment, protocol, rival=rival) for rival in rivals]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -139,13 +139,13 @@ def over_cases(gains):
     }
 
 
-def count_line(gains):
-    """Say in one line how often the method is significantly better or worse than each rival."""
+def count_line(results, experiment, protocol="matched"):
+    """Say in one line how often DDR-uLSIF is significantly better or worse than each rival."""
     return "; ".join(
         f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
         f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
         f"significantly worse in {rows['worse_paired'].sum()} (paired)"
-        for rival, rows in gains.groupby("rival", sort=False)
+        for rival, rows in against_all(results, experiment, protocol).groupby("rival", sort=False)
     )
 
 

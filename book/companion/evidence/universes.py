@@ -1,6 +1,5 @@
 """What the runs of the multiverse show: the gain under each open choice, and what it changes."""
 
-from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -27,14 +26,9 @@ from companion.runs.multiverse import read, specifications, universes
 BASELINE = "baseline"
 
 
-@lru_cache(maxsize=1)
-def _entries():
-    return read()["universes"]
-
-
 def universe_name(universe):
     """Name a universe in words."""
-    return _entries().get(universe, {}).get("name", universe.replace("-", " "))
+    return read()["universes"].get(universe, {}).get("name", universe.replace("-", " "))
 
 
 def universe_gains(results, experiment):
@@ -50,7 +44,7 @@ def universe_gains(results, experiment):
         )
         means = wide.groupby(level="case").mean().mean()
         rows[universe] = (
-            {"question": _entries()[universe]["question"]}
+            {"question": read()["universes"][universe]["question"]}
             | means[[NO_WEIGHTS, RIVAL, METHOD]].to_dict()
             | {"gain": found.pop("mean"), **found, "over_none": plain["mean"]}
         )

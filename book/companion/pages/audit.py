@@ -31,7 +31,9 @@ def bold_text():
             "Rival": missed["rival"],
             "Gain (points)": (100 * missed["gain"]).map("{:.2f}".format),
             "p (Welch)": missed["p_welch"].map("{:.2f}".format),
-            "Correlation a paired test needs": missed["needed_correlation"].map(_correlation),
+            "Correlation a paired test needs": [
+                "none suffices" if r > 1 else f"{r:.2f}" for r in missed["needed_correlation"]
+            ],
         }
     )
     sentence = (
@@ -44,10 +46,6 @@ def bold_text():
     )
     caption = "Pairs of a bold method and a rival that Welch's test does not tell apart"
     return f"{sentence}\n\n{captioned(table, caption, 'audit-bold')}\n"
-
-
-def _correlation(value):
-    return "none suffices" if value > 1 else f"{value:.2f}"
 
 
 def counts_text():

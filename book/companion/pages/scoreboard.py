@@ -2,15 +2,7 @@
 
 import pandas as pd
 
-from companion.evidence.gains import (
-    METHOD,
-    NO_WEIGHTS,
-    RIVAL,
-    against_all,
-    count_line,
-    over_cases,
-    runs_of,
-)
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, count_line, over_cases, runs_of
 from companion.evidence.printed import cases, ledger, table_name, table_title
 from companion.evidence.tables import beside, captioned, mean_sd, points, unbroken, with_interval
 from companion.evidence.verdicts import ORDER_MARKS, RULE, VALUE_MARKS, summary
@@ -46,8 +38,7 @@ def protocol_text(evidence, experiment, protocol):
         f"- **{verdict.word.capitalize()}.** {verdict.values['n'].max()} runs of each case.",
         f"- {summary(verdict)}.",
         *(_gain_line(evidence, experiment, protocol, rival) for rival in (RIVAL, NO_WEIGHTS)),
-        f"- Significant at 5 %: {METHOD} is "
-        f"{count_line(against_all(results, experiment, protocol))}.",
+        f"- Significant at 5 %: {METHOD} is {count_line(results, experiment, protocol)}.",
     ]
     key, name = f"{experiment}-{protocol}", table_name(experiment)
     compared = _compared(results, experiment, protocol)

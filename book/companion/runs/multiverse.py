@@ -1,6 +1,6 @@
 """The multiverse: the matched protocol under every choice that the paper leaves open."""
 
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 
@@ -14,6 +14,7 @@ FEW = {
 }
 
 
+@lru_cache(maxsize=1)  # a page asks for it hundreds of times
 def read():
     """Read the list of universes."""
     return read_yaml(BOOK / "multiverse.yml")
