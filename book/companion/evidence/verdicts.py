@@ -4,6 +4,7 @@ Value and order are judged apart, and beside each count stands what an exact rep
 expected to reach. The word for a table follows from a rule that :data:`RULE` states.
 """
 
+from collections import Counter
 from itertools import combinations
 from typing import NamedTuple
 
@@ -154,19 +155,15 @@ def _word(run, judged, expected):
 
 def summary(verdict):
     """Count the marks in one line, beside what an exact replication would reach."""
-    found = verdict.values["value"].value_counts()
-    turned = verdict.orders["order"].value_counts()
-    spread = verdict.values["spread"].value_counts()
-    expected = verdict.expected
+    found, turned = Counter(verdict.values["value"]), Counter(verdict.orders["order"])
+    spread, expected = Counter(verdict.values["spread"]), verdict.expected
     return (
-        f"{len(verdict.values)} values: {found.get('agrees', 0)} agree "
-        f"({expected['agrees']:.0f} expected of an exact replication), "
-        f"{found.get('near', 0)} near, {found.get('differs', 0)} differ{_not_run(found)}; "
-        f"{len(verdict.orders)} orders that the print tells apart: "
-        f"{turned.get('kept', 0)} kept ({expected['kept']:.0f} expected), "
-        f"{turned.get('open', 0)} open, {turned.get('reversed', 0)} reversed{_not_run(turned)}; "
-        f"sds: {spread.get('agrees', 0)} agree, {spread.get('smaller', 0)} smaller, "
-        f"{spread.get('larger', 0)} larger"
+        f"{len(verdict.values)} values: {found['agrees']} agree ({expected['agrees']:.0f} expected "
+        f"of an exact replication), {found['near']} near, {found['differs']} differ"
+        f"{_not_run(found)}; {len(verdict.orders)} orders that the print tells apart: "
+        f"{turned['kept']} kept ({expected['kept']:.0f} expected), {turned['open']} open, "
+        f"{turned['reversed']} reversed{_not_run(turned)}; "
+        f"sds: {spread['agrees']} agree, {spread['smaller']} smaller, {spread['larger']} larger"
     )
 
 

@@ -37,8 +37,7 @@ def sizes_table():
     for check in verify():
         table = load(check.name)
         n, columns = (f"{size:,}" for size in table.X.shape)
-        size = f"{check.size / 1000:,.0f}"
-        rows.append((check.name, n, columns, _balance(table), size))
+        rows.append((check.name, n, columns, _balance(table), f"{check.size / 1000:,.0f}"))
     heads = ["dataset", "rows", "features", "classes", "file, kB"]
     frame = pd.DataFrame(rows, columns=heads)
     return captioned(frame, "Size and class balance of each set", "data-sizes")

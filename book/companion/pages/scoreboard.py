@@ -41,10 +41,16 @@ def protocol_text(evidence, experiment, protocol):
         f"- Significant at 5 %: {METHOD} is {count_line(results, experiment, protocol)}.",
     ]
     key, name = f"{experiment}-{protocol}", table_name(experiment)
-    compared = _compared(results, experiment, protocol)
+    # Narrow enough for a page: what all rows share is said above the table.
+    compared = beside(results, experiment, protocol).drop(columns="Runs").map(unbroken)
+    names = {"n_tr": "Samples", "95 % interval of Δ": "95 % interval"}
     further = further_methods(results, experiment, protocol)
     tables = [
-        ("scoreboard", f"{table_title(experiment)} beside our runs", compared),
+        (
+            "scoreboard",
+            f"{table_title(experiment)} beside our runs",
+            compared.rename(columns=names),
+        ),
         ("orders", f"Orders that {name} tells apart", orders_table(verdict)),
         ("further", f"Further methods, not printed, in the setting of {name}", further),
     ]
@@ -64,13 +70,6 @@ def _gain_line(evidence, experiment, protocol, rival):
         f"{found['won']} cases won, {found['lost']} lost, significantly {found['better']} and "
         f"{found['worse']}."
     )
-
-
-def _compared(results, experiment, protocol):
-    """Fit the table on a page: what all rows share is said above it."""
-    table = beside(results, experiment, protocol).drop(columns="Runs")
-    names = {"n_tr": "Samples", "95 % interval of Δ": "95 % interval"}
-    return table.rename(columns=names).map(unbroken)
 
 
 def orders_table(verdict):

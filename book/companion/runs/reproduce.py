@@ -23,10 +23,9 @@ def store_of(protocol, path):
     return Store(path, *names_of(protocol), Run(protocol).parameters)
 
 
-def compute(protocol, path, *, runs=None, cases=None, **options):
+def compute(protocol, path, *, runs=None, **options):
     """Compute the runs of a protocol that a store does not have yet."""
-    tasks = tasks_of(protocol, runs, cases)
-    return sweep(Run(protocol), tasks, store_of(protocol, path), **options)
+    return sweep(Run(protocol), tasks_of(protocol, runs), store_of(protocol, path), **options)
 
 
 def tasks_of(protocol, runs=None, cases=None):
