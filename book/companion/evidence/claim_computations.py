@@ -206,9 +206,6 @@ def _shaken(n, sigma, noise, seed):
     return tuple(changes)
 
 
-# ------------------------------------------------------------------------- weights of the centres
-
-
 @lru_cache(maxsize=4)
 def soft_moment_errors(draws=20, n_train=500, n_test=2000, lam=0.1):
     """Errors of the class-wise ratio when kernels carry the posteriors of their centres, or not.

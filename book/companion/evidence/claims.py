@@ -23,10 +23,7 @@ def claims():
 
 
 def evaluate_claims(results, live=True, ids=None):
-    """Compute the verdict on every claim, or on some, under each of its protocols.
-
-    The claims that need computations instead of runs are left out unless asked for (`live`).
-    """
+    """Judge every claim, or some; those that need a computation and no runs only if `live`."""
     asked = [
         (entry, protocol)
         for entry in claims()
@@ -54,10 +51,7 @@ def _evaluate(entry, protocol, results=None):
 
 
 def write_expected(evaluation):
-    """Write measured verdicts into the claims file as the expected ones; count what changed.
-
-    For the author of a new set of published runs: the change is then visible in the file's diff.
-    """
+    """Write measured verdicts into the claims file as the expected ones; count what changed."""
     text, changed = FILE.read_text(encoding="utf-8"), 0
     for claim, rows in evaluation.groupby("id", sort=False):
         verdicts = ", ".join(f"{r.protocol}: {r.verdict}" for r in rows.itertuples())

@@ -89,16 +89,12 @@ def clear_changes(moved):
 
 
 def joint_gains(results, experiment):
-    """Mean gain in points of each joint specification that was run, a row; in each case, a column.
-
-    Only cases that all of them have.
-    """
+    """Mean gain in points of each joint specification, a row, in each of its cases, a column."""
     gains = {
         name: _gain_by_run(accuracies(results, experiment, name)).groupby(level="case").mean()
         for name in specifications(experiment)
     }
-    table = pd.DataFrame({name: gain for name, gain in gains.items() if len(gain)}).T
-    return table.dropna(axis=1)
+    return pd.DataFrame(gains).T
 
 
 def curve_inference(gains):
@@ -145,9 +141,6 @@ def universe_effect(results, experiment, universe):
         "accuracy_baseline": means["base", METHOD],
         "accuracy_changed": means["changed", METHOD],
     }
-
-
-# ----------------------------------------------------------------------------------- in words
 
 
 def _named(universe):

@@ -80,11 +80,9 @@ def orders_text():
     found = audit.counts()
     cells = found["count"].astype(str) + " of " + found["cases"].astype(str)
     wide = found.assign(cell=cells).pivot(index="question", columns="experiment", values="cell")
-    tables = ledger()["tables"]
-    table = pd.DataFrame({"In the printed tables": found["question"].unique()})
-    for name, content in tables.items():
-        column = wide.loc[table["In the printed tables"], name].fillna("–")
-        table[f"Paper's Table {content['number']}"] = column.to_numpy()
+    titles = {name: f"Paper's Table {t['number']}" for name, t in ledger()["tables"].items()}
+    table = wide.loc[found["question"].unique(), [*titles]].fillna("–").rename(columns=titles)
+    table = table.rename_axis("In the printed tables").reset_index()
     caption = "How often one printed column is above another"
     return captioned(table, caption, "audit-orders", "numeric") + "\n"
 

@@ -72,11 +72,9 @@ def provenance_table():
 
 def licence_sentence():
     """Return the list of licences, those that are not established included."""
-    by_licence: dict[str, list[str]] = {}
-    for name in names():
-        by_licence.setdefault(load(name).licence, []).append(name)
-    lines = [f"- **{', '.join(group)}**: {licence}." for licence, group in by_licence.items()]
-    return "\n".join(lines) + "\n"
+    licences = pd.Series({name: load(name).licence for name in names()})
+    groups = licences.groupby(licences, sort=False).groups
+    return "\n".join(f"- **{', '.join(sets)}**: {licence}." for licence, sets in groups.items())
 
 
 def usps_sentence():

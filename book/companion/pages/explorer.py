@@ -42,9 +42,6 @@ def embedded(name, data):
     return f'```{{raw}} html\n<div id="{name}" class="ddr-explorer">{script}</div>\n```\n'
 
 
-# ----------------------------------------------------------------------------- the mixture
-
-
 def mixture_of(strength):
     """The paper's mixture, its shift scaled: none at 0, the paper's at 1."""
     left, prior = 0.5 + 0.4 * strength, 0.5 + 0.1 * strength
@@ -100,9 +97,6 @@ def _boundary(model, steps=60):
     points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     first = model.predict_proba(points)[:, 0].reshape(steps, steps)
     return [line.round(2)[::2].tolist() for line in contour_generator(across, up, first).lines(0.5)]
-
-
-# ------------------------------------------------------------------------------ the choices
 
 
 def choices_data(results):
