@@ -191,7 +191,7 @@ def test_tables_show_one_run_and_missing_runs_plainly():
     runs = runs_like_the_paper("synthetic")
     one = runs[(runs["seed"] == 0) & (runs["case"] == "100")]
     beside = tables.beside(one, "synthetic").set_index(["n_tr", "Method"])
-    assert beside.loc[("100", "uLSIF"), "95 % interval of Δ"] == "one run: no interval"
+    assert beside.loc[("100", "uLSIF"), "95 % interval"] == "one run: no interval"
     assert "±" not in beside.loc[("100", "uLSIF"), "Ours"]
     assert beside.loc[("200", "uLSIF"), "Ours"] == "–"
     assert beside.loc[("200", "uLSIF"), "Value"] == "not run"

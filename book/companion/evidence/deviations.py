@@ -56,10 +56,9 @@ def effect_sentences(results, claims, entry):
 
 
 def _universe_sentence(results, experiment, universe):
-    name = universe_name(universe)
     found = universe_effect(results, experiment, universe)
     return (
-        f"{experiment}, *{name}* instead of what is done here: gain over uLSIF "
+        f"{experiment}, *{universe_name(universe)}* instead of what is done here: gain over uLSIF "
         f"{points(found['gain_changed'])} points, with what is done here "
         f"{points(found['gain_baseline'])}; accuracy of DDR-uLSIF "
         f"{found['accuracy_changed']:.2f} % and {found['accuracy_baseline']:.2f} % "

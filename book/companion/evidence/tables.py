@@ -71,9 +71,8 @@ def beside(results, experiment, protocol="matched"):
             "Value": cell.value,
             "Paper": mean_sd(cell.paper_mean, cell.paper_sd, cell.paper_typeface),
             "Ours": mean_sd(cell.mean, cell.sd, marks.get((cell.case, cell.method), "plain")),
-            "Runs": str(cell.n),
             "Δ": points(100 * cell.delta),
-            "95 % interval of Δ": _interval(cell),
+            "95 % interval": _interval(cell),
             "Sd": "–" if np.isnan(cell.sd_ratio) else f"{cell.spread} ({cell.sd_ratio:.2f})",
         }
         for cell in compare(results, experiment, protocol).itertuples()

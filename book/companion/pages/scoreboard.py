@@ -41,16 +41,10 @@ def protocol_text(evidence, experiment, protocol):
         f"- Significant at 5 %: {METHOD} is {count_line(results, experiment, protocol)}.",
     ]
     key, name = f"{experiment}-{protocol}", table_name(experiment)
-    # Narrow enough for a page: what all rows share is said above the table.
-    compared = beside(results, experiment, protocol).drop(columns="Runs").map(unbroken)
-    names = {"n_tr": "Samples", "95 % interval of Δ": "95 % interval"}
+    compared = beside(results, experiment, protocol).rename(columns={"n_tr": "Samples"})
     further = further_methods(results, experiment, protocol)
     tables = [
-        (
-            "scoreboard",
-            f"{table_title(experiment)} beside our runs",
-            compared.rename(columns=names),
-        ),
+        ("scoreboard", f"{table_title(experiment)} beside our runs", compared.map(unbroken)),
         ("orders", f"Orders that {name} tells apart", orders_table(verdict)),
         ("further", f"Further methods, not printed, in the setting of {name}", further),
     ]
