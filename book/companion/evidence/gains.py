@@ -19,9 +19,6 @@ ALPHA = 0.05
 _COLUMNS = ["case", "rival", "n", "gain", "low", "high", "printed", "p_paired", "p_welch"]
 
 
-# ------------------------------------------------------------------------------- which runs
-
-
 def runs_of(results, experiment, protocol):
     """Select the runs of one experiment and protocol that have an accuracy."""
     chosen = results[(results["experiment"] == experiment) & (results["protocol"] == protocol)]
@@ -32,9 +29,6 @@ def accuracies(results, experiment, protocol):
     """Accuracies of a protocol: one row a case and seed, one column a method."""
     runs = runs_of(results, experiment, protocol)
     return runs.pivot(index=["case", "seed"], columns="method", values="accuracy").astype(float)
-
-
-# ------------------------------------------------------------------------ intervals and tests
 
 
 def mean_interval(sample, level=0.95):
@@ -86,9 +80,6 @@ def holm(p_values):
     adjusted = np.full(p_values.shape, np.nan)
     adjusted[ascending] = np.minimum(1, np.maximum.accumulate(factors * p_values[ascending]))
     return adjusted
-
-
-# ----------------------------------------------------------------------------------- gains
 
 
 def paired(results, experiment, protocol="matched", method=METHOD, rival=RIVAL):

@@ -22,9 +22,6 @@ _NUMERIC = re.compile(
 )
 
 
-# -------------------------------------------------------------------------------- small pieces
-
-
 def points(number):
     """Print a difference in points of accuracy with its sign."""
     # Rounded first, so that binary noise decides neither the last digit nor the sign of zero;
@@ -56,9 +53,6 @@ def counted(number, singular, plural):
 def unbroken(text):
     """Keep a cell on one line, so that a narrow page scrolls the table and breaks no number."""
     return str(text).replace(" ", "\u00a0")
-
-
-# ---------------------------------------------------------------------------- paper beside ours
 
 
 def beside(results, experiment, protocol="matched"):
@@ -94,9 +88,6 @@ def wide(results, experiment, protocol="matched", judged=True):
     ours = cells.pivot(index=table["case_name"], columns="Method", values="Ours")
     ours = ours.loc[cases(experiment), table["columns"]]
     return ours.rename_axis(columns=None).reset_index()
-
-
-# -------------------------------------------------------------------------------------- writers
 
 
 def markdown(table):
