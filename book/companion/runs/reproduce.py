@@ -23,9 +23,10 @@ def store_of(protocol, path):
     return Store(path, *names_of(protocol), Run(protocol).parameters)
 
 
-def compute(protocol, path, *, runs=None, **options):
+def compute(protocol, path, *, runs=None, cases=None, **options):
     """Compute the runs of a protocol that a store does not have yet."""
-    return sweep(Run(protocol), tasks_of(protocol, runs), store_of(protocol, path), **options)
+    tasks = tasks_of(protocol, runs, cases)
+    return sweep(Run(protocol), tasks, store_of(protocol, path), **options)
 
 
 def tasks_of(protocol, runs=None, cases=None):
