@@ -104,16 +104,6 @@ def check_new_rows(estimator, X):
     return check_magnitude(validate_data(estimator, X, reset=False, dtype=np.float64), "X")
 
 
-def check_centers(centers, n_columns):
-    """Return given kernel centres as an array with the data's columns."""
-    centers = check_array(centers, dtype=np.float64, input_name="centers")
-    if centers.shape[1] != n_columns:
-        raise ValueError(
-            f"centers must have {n_columns} columns like the data, got {centers.shape[1]}"
-        )
-    return check_magnitude(centers, "centers")
-
-
 def check_some_weight(weight, name):
     """Return weights as floats if they are finite, non-negative and not all zero."""
     try:

@@ -2,13 +2,6 @@
 
 Every file is checked against its SHA-256 when it is read. Where the files come from is written in
 ``ddr/data/manifest.json``; ``ddr-book data rebuild`` makes them again from the sources.
-
-Examples
---------
->>> from ddr import datasets
->>> german = datasets.load("GermanCredit")
->>> german.X.shape, int((german.y == 1).sum())
-((1000, 24), 700)
 """
 
 import hashlib
@@ -104,7 +97,7 @@ def names():
 
 
 def load(name, folder=None):
-    """Load a bundled dataset.
+    """Load a bundled dataset; a missing or damaged file raises :class:`DataFileError`.
 
     Parameters
     ----------
@@ -117,11 +110,6 @@ def load(name, folder=None):
     Returns
     -------
     Dataset
-
-    Raises
-    ------
-    DataFileError
-        If the file is missing or its SHA-256 is not the manifest's.
 
     Examples
     --------
@@ -233,16 +221,11 @@ def _sealed(array):
 
 
 def scale_to_unit_box(X):
-    """Scale every column to [-1, 1] by its minimum and maximum.
+    """Scale every column to [-1, 1] by its minimum and maximum; a constant one becomes 0.
 
     Parameters
     ----------
     X : array or DataFrame of shape (n, d)
-
-    Returns
-    -------
-    float array of shape (n, d)
-        A constant column becomes 0: it has no range to scale by.
 
     Examples
     --------

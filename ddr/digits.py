@@ -16,10 +16,6 @@ RESIZES = ("bicubic", "bilinear", "nearest", "area", "crop")
 SCALINGS = ("global", "sample", "feature", "pair", "draw", "joint", "joint pair", "joint draw")
 
 
-def _triangle(t):
-    return np.clip(1 - np.abs(t), 0, None)
-
-
 def _keys_cubic(t, a=-0.5):
     t = np.abs(t)
     near = (a + 2) * t**3 - (a + 3) * t**2 + 1
@@ -27,11 +23,11 @@ def _keys_cubic(t, a=-0.5):
     return np.where(t < 1, near, np.where(t < 2, far, 0.0))
 
 
-def _box(t):
-    return ((t > -0.5) & (t <= 0.5)).astype(float)
-
-
-_KERNELS = {"bilinear": _triangle, "bicubic": _keys_cubic, "nearest": _box}
+_KERNELS = {
+    "bicubic": _keys_cubic,
+    "bilinear": lambda t: np.clip(1 - np.abs(t), 0, None),
+    "nearest": lambda t: ((t > -0.5) & (t <= 0.5)).astype(float),
+}
 
 
 def resize_matrix(n_in, n_out, method="bicubic", antialias=True):

@@ -33,7 +33,7 @@ from ddr._checks import (
 )
 from ddr._samples import Samples, check_target, label_codes, rows_for_ratio, takes_nan, whole
 from ddr.information import effective_sample_size, mutual_information
-from ddr.ratio import DensityRatio, OverlapWarning, warn_of_disagreement, warn_of_overlap
+from ddr.ratio import LOW_AGREEMENT, AgreementWarning, DensityRatio, OverlapWarning, warn_of_overlap
 from ddr.ulsif import ULSIF
 from ddr.validation import check_labelled, fit_weighted, weight_parameter
 
@@ -81,6 +81,8 @@ def prior_ratio(posteriors, train_prior, counting="soft"):
 def joint_weights(class_ratio, prior_ratio, codes):
     r"""Ratio of the joint densities of training rows (paper, eqs. 5 to 8).
 
+    .. math:: w(x, c) = \beta(x|c)\,\gamma(c)
+
     Parameters
     ----------
     class_ratio : ndarray of shape (n_train,)
@@ -89,14 +91,6 @@ def joint_weights(class_ratio, prior_ratio, codes):
         :math:`\gamma(c)` of each class.
     codes : ndarray of shape (n_train,), int
         Class of each row, 0 to m - 1.
-
-    Returns
-    -------
-    ndarray of shape (n_train,)
-
-    Notes
-    -----
-    .. math:: w(x, c) = \beta(x|c)\,\gamma(c)
 
     Examples
     --------
@@ -150,30 +144,27 @@ class _State:
     beta: np.ndarray
     gamma: np.ndarray
     model: BaseEstimator
-    posteriors: np.ndarray
-    information: float
+    posteriors: np.ndarray | None  # None without a target
 
 
 class _Progress:
     """A line for each step of a long fit; the first iteration, which chooses widths, is slower."""
 
     def __init__(self, steps, max_iter, verbose):
-        self.steps, self.max_iter, self.verbose = steps, max_iter, verbose
-        self.done, self.start = 0, perf_counter()
-        self.later = self.start  # when the first iteration was over
+        self.first, self.all = steps + 1, steps * max_iter + 1
+        self.verbose, self.times = verbose, [perf_counter()]
 
     def __call__(self, what):
-        self.done += 1
-        now, first = perf_counter(), self.steps + 1
-        if self.done <= first:
-            left = (now - self.start) / self.done * (first - self.done)
-            end, self.later = f"about {left:.1f} s left of the first iteration", now
+        self.times.append(perf_counter())
+        done, spent = len(self.times) - 1, self.times[-1] - self.times[0]
+        if done <= self.first:
+            left = spent / done * (self.first - done)
+            end = f"about {left:.1f} s left of the first iteration"
         else:
-            left = (now - self.later) / (self.done - first)
-            left *= self.steps * (self.max_iter - 1) - (self.done - first)
-            end = f"at most {left:.1f} s left"
+            pace = (self.times[-1] - self.times[self.first]) / (done - self.first)
+            end = f"at most {pace * (self.all - done):.1f} s left"
         if self.verbose:
-            print(f"[ddr] {what}: {now - self.start:.1f} s, {end}", flush=True)
+            print(f"[ddr] {what}: {spent:.1f} s, {end}", flush=True)
 
 
 def _estimator_has(method):
@@ -355,10 +346,6 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         y_target : array-like of shape (n_test,), default=None
             Labels of the target rows, where some are known: the posterior of such a row is its
             label. NaN or None, and -1 where that is no class of y, mean unknown.
-
-        Returns
-        -------
-        self
         """
         check_given(X, "X")
         self._check_parameters()
@@ -382,19 +369,30 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
             return self
         rows = rows_for_ratio(data, self.ratio_transform, state.model)
         if not self._shifted(*rows):
-            self._keep(state, 0, [self._record(state, None)])
+            self._keep(state, 0, [self._record(state)])
             return self
         vanished = self._adapt(state, learner, ratio, data, rows, tell)
+        self._warn(rows, vanished)
+        return self
+
+    def _warn(self, rows, vanished):
+        """Tell the caller of ``fit`` why the weights, or the model, may not be trusted."""
         if vanished:
             warnings.warn(
                 f"the ratio vanishes at every row of class {self.classes_[min(vanished)]} and "
                 "counts as one there: training and test samples hardly overlap at this width",
                 OverlapWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        elif not warn_of_overlap(*rows, self.weights_, stacklevel=2):
-            warn_of_disagreement(self.agreement_, stacklevel=2)
-        return self
+        elif warn_of_overlap(*rows, self.weights_, stacklevel=3):
+            return
+        elif self.agreement_ < LOW_AGREEMENT:
+            warnings.warn(
+                f"the adapted model contradicts the unadapted one on {1 - self.agreement_:.0%} of "
+                "the target rows, which more often harms than helps: see ddr.shift_report",
+                AgreementWarning,
+                stacklevel=3,
+            )
 
     def _check_training(self, learner, X, y, sample_weight):
         """Check the training sample, and note its classes."""
@@ -481,26 +479,18 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         """Steps 3 and 4 of Algorithm 1: a model of the weighted rows, and its posteriors."""
         cost = weights if data.sample_weight is None else weights * data.sample_weight
         model = fit_weighted(learner, data.X, data.y, cost)
-        posteriors, information = np.empty((0, len(self.classes_))), np.nan
-        if data.X_target is not None:
-            posteriors = model.predict_proba(data.X_target)
-            if not np.all(np.isfinite(posteriors)):
-                raise ValueError(
-                    f"estimator must give finite posteriors, got NaN from {learner!r}: "
-                    "check the scale of X and for columns that do not vary"
-                )
-            if data.target_codes is not None:
-                known = data.target_codes >= 0
-                posteriors[known] = np.eye(len(self.classes_))[data.target_codes[known]]
-            prior = None if self.information_prior == "target" else self._train_prior
-            information = mutual_information(posteriors, prior)
-        return _State(weights, beta, gamma, model, posteriors, information)
-
-    def _class_shares(self, posteriors):
-        """Weight of each test row in the match of each class."""
-        if self.matching == "soft":
-            return posteriors
-        return np.eye(posteriors.shape[1])[posteriors.argmax(axis=1)]
+        if data.X_target is None:
+            return _State(weights, beta, gamma, model, None)
+        posteriors = model.predict_proba(data.X_target)
+        if not np.all(np.isfinite(posteriors)):
+            raise ValueError(
+                f"estimator must give finite posteriors, got NaN from {learner!r}: "
+                "check the scale of X and for columns that do not vary"
+            )
+        if data.target_codes is not None:
+            known = data.target_codes >= 0
+            posteriors[known] = np.eye(len(self.classes_))[data.target_codes[known]]
+        return _State(weights, beta, gamma, model, posteriors)
 
     def _weights(self, beta, gamma, shares, codes):
         """Step 7 of Algorithm 1, with the options of this class."""
@@ -522,48 +512,50 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         class_ratios = None
         if self.components != "prior_ratio":
             class_ratios = ClassRatios(ratio, rows[0], data.codes, rows[1], self.reselect, tell)
-        states, history = [state], [self._record(state, None)]
-        while not self._finished(states):
-            shares = self._class_shares(state.posteriors)
+        states, history = [state], [self._record(state)]
+        while not self._finished(history):
+            shares = state.posteriors
+            if self.matching == "hard":
+                shares = np.eye(shares.shape[1])[shares.argmax(axis=1)]
             gamma = prior_ratio(state.posteriors, self._train_prior, self.prior)
             beta = np.ones(len(data.y)) if class_ratios is None else class_ratios(shares)
             weights = self._weights(beta, gamma, shares, data.codes)
-            new = self._learn(learner, data, weights, beta, gamma)
+            last, state = state, self._learn(learner, data, weights, beta, gamma)
             tell(f"iteration {len(states)} of at most {self.max_iter} learned")
-            history.append(self._record(new, state))
-            states.append(new)
-            state = new
-        kept = self._best(states)
+            states.append(state)
+            history.append(self._record(state, last))
+        kept = self._best(history)
         self._keep(states[kept], kept, history)
         said = [state.posteriors.argmax(axis=1) for state in (states[0], states[kept])]
         self.agreement_ = float(np.mean(said[0] == said[1]))
         return set() if class_ratios is None else class_ratios.vanished
 
-    def _finished(self, states):
-        t = len(states) - 1
+    def _finished(self, history):
+        t = len(history) - 1
         if t >= self.max_iter:
             return True
         if self.stopping == "drop" and t > self.min_iter:
-            return states[t].information < states[t - 1].information
-        if self.stopping == "weights" and t > 0:
-            return _relative_change(states[t].weights, states[t - 1].weights) < self.tol
-        return False
+            return history[t]["mutual_information"] < history[t - 1]["mutual_information"]
+        return self.stopping == "weights" and history[t]["weight_change"] < self.tol
 
-    def _best(self, states):
+    def _best(self, history):
         if self.stopping in ("weights", "fixed"):
-            return len(states) - 1
-        information = np.array([state.information for state in states])
+            return len(history) - 1
+        information = np.array([record["mutual_information"] for record in history])
         information[: self.min_iter] = -np.inf
         # Stopped at the first fall, the largest value is the one before it.
         return int(np.argmax(information))
 
-    def _record(self, state, last):
-        change = np.nan if last is None else _relative_change(state.weights, last.weights)
+    def _record(self, state, last=None):
+        prior = None if self.information_prior == "target" else self._train_prior
+        change = np.nan
+        if last is not None:
+            change = np.linalg.norm(state.weights - last.weights) / np.linalg.norm(last.weights)
         record = {
-            "mutual_information": state.information,
+            "mutual_information": mutual_information(state.posteriors, prior),
             "prior_ratio": state.gamma,
             "effective_sample_size": effective_sample_size(state.weights),
-            "weight_change": change,
+            "weight_change": float(change),
         }
         if self.keep_posteriors:
             record["posteriors"] = state.posteriors
@@ -604,10 +596,6 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = takes_nan(self.estimator)
         return tags
-
-
-def _relative_change(new, old):
-    return float(np.linalg.norm(new - old) / np.linalg.norm(old))
 
 
 def ddr_weights(X, y, X_target, estimator=None, ratio=None, **options):

@@ -18,18 +18,12 @@ def _as_posteriors(p, name):
 def entropy(p):
     r"""Entropy in nats of one probability vector, or of each row of a matrix (paper, eq. 15).
 
+    .. math:: H(p) = -\sum_{i=1}^m p_i \ln p_i, \qquad 0 \ln 0 = 0
+
     Parameters
     ----------
     p : array-like of shape (m,) or (n, m)
         Non-negative, each vector summing to one.
-
-    Returns
-    -------
-    float or ndarray of shape (n,)
-
-    Notes
-    -----
-    .. math:: H(p) = -\sum_{i=1}^m p_i \ln p_i, \qquad 0 \ln 0 = 0
 
     Examples
     --------
@@ -44,6 +38,8 @@ def entropy(p):
 def mutual_information(posteriors, prior=None):
     r"""Mutual information between rows and their predicted labels (paper, eq. 16).
 
+    .. math:: \mathrm{MI} = H(\hat p_0) - \frac{1}{n}\sum_{t=1}^{n} H(\hat p_t)
+
     Parameters
     ----------
     posteriors : array-like of shape (n, m)
@@ -51,14 +47,6 @@ def mutual_information(posteriors, prior=None):
     prior : array-like of shape (m,), default=None
         The class prior; the mean posterior when not given. The paper leaves it undefined: with the
         mean posterior the value lies between 0 and ln m, with another prior it can be negative.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    .. math:: \mathrm{MI} = H(\hat p_0) - \frac{1}{n}\sum_{t=1}^{n} H(\hat p_t)
 
     Examples
     --------
@@ -78,21 +66,14 @@ def mutual_information(posteriors, prior=None):
 
 
 def effective_sample_size(weights):
-    r"""Kish's effective sample size of a set of weights.
+    r"""Kish's effective sample size, from 1 (one row carries all) to n (equal weights).
+
+    .. math:: \mathrm{ESS} = \frac{(\sum_i w_i)^2}{\sum_i w_i^2}
 
     Parameters
     ----------
     weights : array-like of shape (n,)
         Finite, non-negative, not all zero.
-
-    Returns
-    -------
-    float
-        Between 1 (one row carries all) and n (equal weights).
-
-    Notes
-    -----
-    .. math:: \mathrm{ESS} = \frac{(\sum_i w_i)^2}{\sum_i w_i^2}
 
     Examples
     --------

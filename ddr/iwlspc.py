@@ -41,10 +41,7 @@ def iwlspc_coefficients(H, h, total_weight, lam):
 
 
 def normalized_posterior(q, prior):
-    r"""Posterior :math:`\max(0, q_c) / \sum_{c'} \max(0, q_{c'})` of a least-squares fit.
-
-    Where no :math:`q_c` is positive (far from all centres) it is the prior.
-    """
+    r"""Posterior, :math:`\max(0, q_c)` normalised; the prior where no :math:`q_c` is positive."""
     posterior = np.maximum(q, 0.0)
     total = posterior.sum(axis=-1, keepdims=True)
     empty = total[..., 0] == 0
@@ -169,8 +166,7 @@ class IWLSPC(_LeastSquaresPosterior):
         sigma = None if self.sigma is None else check_positive(self.sigma, "sigma")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)
         self.centers_ = centers_of(self, X, weight, self.random_state)
-        sigma = _median_width(X, weight) if sigma is None else sigma
-        self._fit_coefficients(X, y_index, weight, sigma, lam)
+        self._fit_coefficients(X, y_index, weight, sigma or _median_width(X, weight), lam)
         return self
 
 
@@ -285,7 +281,11 @@ class IWLSPCCV(_LeastSquaresPosterior):
         check_choice(self.loss, "loss", LOSSES)
         self.lams_ = check_grid(self.lams, "lams")
         X, y_index, weight = check_fit_data(self, X, y, sample_weight)
-        self.sigmas_ = self._resolve_sigmas(X, weight)
+        if self.sigmas is None:
+            factors = check_grid(self.sigma_factors, "sigma_factors")
+            self.sigmas_ = factors * _median_width(X, weight)
+        else:
+            self.sigmas_ = check_grid(self.sigmas, "sigmas")
         self.centers_ = centers_of(self, X, weight, self.random_state)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
         self.n_splits_ = len(splits)
@@ -297,11 +297,6 @@ class IWLSPCCV(_LeastSquaresPosterior):
         self.best_score_ = float(self.cv_scores_.ravel()[best])
         self._fit_coefficients(X, y_index, weight, self.best_sigma_, self.best_lam_)
         return self
-
-    def _resolve_sigmas(self, X, weight):
-        if self.sigmas is None:
-            return check_grid(self.sigma_factors, "sigma_factors") * _median_width(X, weight)
-        return check_grid(self.sigmas, "sigmas")
 
     def _score_grid(self, X, y_index, weight, splits):
         distances = squared_distances(X, self.centers_)

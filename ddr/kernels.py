@@ -31,6 +31,8 @@ def squared_distances(X, centers):
 def gaussian_kernel(X, centers, sigma, *, squared=None, out=None):
     r"""Gaussian kernel values, the basis functions of the ratio model (paper, eq. 10).
 
+    .. math:: k(x, x_l) = \exp\left(-\frac{\lVert x - x_l\rVert^2}{2\sigma^2}\right)
+
     Parameters
     ----------
     X : ndarray of shape (n, d)
@@ -41,14 +43,6 @@ def gaussian_kernel(X, centers, sigma, *, squared=None, out=None):
         The squared distances, if they are known already.
     out : ndarray of shape (n, b), default=None
         Where to write the values.
-
-    Returns
-    -------
-    ndarray of shape (n, b)
-
-    Notes
-    -----
-    .. math:: k(x, x_l) = \exp\left(-\frac{\lVert x - x_l\rVert^2}{2\sigma^2}\right)
 
     Examples
     --------

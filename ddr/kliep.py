@@ -5,13 +5,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ddr._checks import check_count, check_grid
-from ddr.kernels import (
-    KernelBlocks,
-    assign_folds,
-    distinct_rows,
-    gaussian_kernel,
-    median_distance,
-)
+from ddr.kernels import KernelBlocks, assign_folds, distinct_rows, gaussian_kernel, median_distance
 from ddr.ratio import DensityRatio, centers_of, quadratic_minimum
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.

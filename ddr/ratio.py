@@ -14,7 +14,6 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ddr._checks import (
-    check_centers,
     check_count,
     check_given,
     check_magnitude,
@@ -43,7 +42,12 @@ def centers_of(estimator, X, weight, random_state):
     if estimator.centers is None:
         n_centers = check_count(estimator.n_centers, "n_centers")
         return choose_centers(X, n_centers, weight, random_state)
-    return check_centers(estimator.centers, X.shape[1])
+    centers = check_array(estimator.centers, dtype=np.float64, input_name="centers")
+    if centers.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"centers must have {X.shape[1]} columns like the data, got {centers.shape[1]}"
+        )
+    return check_magnitude(centers, "centers")
 
 
 def quadratic_minimum(P, c, tol, **constraints):
@@ -94,17 +98,6 @@ def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
     return True
 
 
-def warn_of_disagreement(agreement, stacklevel=2):
-    """Warn when an adapted model says otherwise than the unadapted one on much of the target."""
-    if agreement < LOW_AGREEMENT:
-        warnings.warn(
-            f"the adapted model contradicts the unadapted one on {1 - agreement:.0%} of the target "
-            "rows, which more often harms than helps: see ddr.shift_report",
-            AgreementWarning,
-            stacklevel=stacklevel + 1,
-        )
-
-
 class DensityRatio(BaseEstimator):
     """Base of the ratio estimators: checks the input, calls ``_fit``, reports diagnostics.
 
@@ -125,10 +118,6 @@ class DensityRatio(BaseEstimator):
         test_weight : array-like of shape (n_test,), default=None
             How many copies of itself each test row stands for; a class posterior makes the match
             class-wise and soft. None means one each.
-
-        Returns
-        -------
-        self
         """
         check_given(X_train, "X_train")
         validate_data(self, X_train, skip_check_array=True, ensure_2d=False)  # notes column names

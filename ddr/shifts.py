@@ -57,6 +57,12 @@ class ShiftedProblem:
 def selection_probability(X, omega, strength=4.0, reference=None):
     r"""Probability with which biased sampling keeps each row.
 
+    The formula of the paper's section on biased sampling, with :math:`\bar x` the mean of the
+    reference rows and :math:`\sigma` the standard deviation of their projections:
+
+    .. math:: P(s = 1 \mid x) = \frac{e^v}{1 + e^v}, \qquad
+              v = \frac{4\, \omega^\top (x - \bar x)}{\sigma_{\omega^\top (x - \bar x)}}.
+
     Parameters
     ----------
     X : array of shape (n, d)
@@ -66,18 +72,6 @@ def selection_probability(X, omega, strength=4.0, reference=None):
         How steep the selection is; 4 in the paper, 0 keeps every row with probability 1/2.
     reference : array of shape (m, d), optional
         The rows that give the mean and the standard deviation; ``X`` if absent.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Notes
-    -----
-    The formula of the paper's section on biased sampling, with :math:`\bar x` the mean of the
-    reference rows and :math:`\sigma` the standard deviation of their projections:
-
-    .. math:: P(s = 1 \mid x) = \frac{e^v}{1 + e^v}, \qquad
-              v = \frac{4\, \omega^\top (x - \bar x)}{\sigma_{\omega^\top (x - \bar x)}}.
 
     Examples
     --------
@@ -111,9 +105,8 @@ def accuracy_gap(estimator):
     Returns
     -------
     callable
-        ``gap(X_train, y_train, importance, X_test, y_test)``: accuracy on the test set when fitted
-        with the ideal weights minus accuracy when fitted without, as
-        :func:`biased_sampling` needs it.
+        The ``gap`` of :func:`biased_sampling`: accuracy on the test set when fitted with the ideal
+        weights minus accuracy when fitted without.
 
     Examples
     --------
@@ -121,9 +114,9 @@ def accuracy_gap(estimator):
     >>> from ddr import datasets
     >>> table = datasets.load("Ionosphere")
     >>> gap = accuracy_gap(GaussianNB())
-    >>> problem = biased_sampling(table.X, table.y, gap=gap, random_state=0)
-    >>> len(problem.info["gaps"])
-    10
+    >>> problem = biased_sampling(table.X, table.y, gap=gap, random_state=0)  # as in the paper
+    >>> len(problem.info["gaps"]), problem
+    (10, ShiftedProblem(train ... x 34, test 175 x 34))
     """
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         raise TypeError(
@@ -204,12 +197,6 @@ def biased_sampling(
     >>> problem = biased_sampling(table.X, table.y, choose="none", random_state=0)
     >>> len(problem.y_test), bool((problem.importance >= 1).all())
     (175, True)
-
-    As in the paper, with the direction in which ideal weights help a classifier most:
-
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> biased_sampling(table.X, table.y, gap=accuracy_gap(GaussianNB()), random_state=0)
-    ShiftedProblem(train ... x 34, test 175 x 34)
     """
     X, y = _table(X, y, scaling)
     _check_choice(n_omegas, choose, gap, test_fraction, min_per_class)

@@ -91,10 +91,7 @@ def _held_out_scores(X, y_index, weight, splits, n_classes, Cs, tol, start):
 
 
 def _class_scores(pair_decisions, n_classes):
-    """Votes of the pairs, ties settled by the decision values, as scikit-learn's SVC has them.
-
-    Of two classes, the negative of the decision value and the value itself.
-    """
+    """Votes of the pairs, ties settled by decision values, as in SVC; of two classes, -f and f."""
     if n_classes == 2:
         return np.concatenate([-pair_decisions, pair_decisions], axis=1)
     votes = np.zeros((len(pair_decisions), n_classes))
@@ -357,10 +354,7 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Choose C and fit the machine on all rows, the sigmoid to held-out values.
-
-        Takes what ``LinearSVMWithPosteriors.fit`` takes.
-        """
+        """Choose C and fit as ``LinearSVMWithPosteriors`` does, the sigmoid to held-out values."""
         check_choice(self.loss, "loss", LOSSES)
         Cs = check_grid(self.Cs, "Cs")
         X, y_index, weight = self._check_fit(X, y, sample_weight)

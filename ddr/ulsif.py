@@ -1,8 +1,7 @@
 r"""Unconstrained least-squares importance fitting (uLSIF), with soft test rows.
 
 The ratio is modelled as :math:`\hat\beta(x) = \sum_l \alpha_l k(x, x_l)` (paper, eq. 10) and fitted
-by least squares, which has a closed form and a closed-form leave-one-out score. One
-eigendecomposition of :math:`\hat S` a width serves every regularisation and every test weight.
+by least squares, which has a closed form and a closed-form leave-one-out score.
 """
 
 import numpy as np
@@ -23,20 +22,14 @@ _FITS_BYTES = 2**26
 def second_moment(K, n_rows=None):
     r"""Second moment of the basis functions over the training rows (paper, eq. 12).
 
+    .. math:: \hat S_{l,l'} = \frac{1}{n_{tr}} \sum_{i} k(x_i, x_l)\, k(x_i, x_{l'})
+
     Parameters
     ----------
     K : ndarray of shape (n, b)
         Kernel values of the training rows, or of a block of them.
     n_rows : int, default=None
         Number of all training rows, so that the moments of the blocks add up; None means n.
-
-    Returns
-    -------
-    ndarray of shape (b, b)
-
-    Notes
-    -----
-    .. math:: \hat S_{l,l'} = \frac{1}{n_{tr}} \sum_{i} k(x_i, x_l)\, k(x_i, x_{l'})
 
     Examples
     --------
@@ -53,6 +46,10 @@ def second_moment(K, n_rows=None):
 def soft_moment(K, test_weight=None, total=None):
     r"""First moment of the basis functions over weighted test rows (paper, eqs. 9, 13 and 14).
 
+    .. math:: \hat s_{l,c} = \sum_j p(c|x_j)\, k(x_j, x_l) \Big/ \sum_j p(c|x_j)
+
+    Weights of one give eq. 13. Each kernel value times its row's weight is the kernel of eq. 9.
+
     Parameters
     ----------
     K : ndarray of shape (n, b)
@@ -64,16 +61,6 @@ def soft_moment(K, test_weight=None, total=None):
         add up. None means the sum of these weights. Eq. 14 as printed has the number of test rows;
         that estimates :math:`p_{ts}(x, c)/p_{tr}(x|c)`, so a product with the prior ratio counts
         the test prior twice.
-
-    Returns
-    -------
-    ndarray of shape (b,)
-
-    Notes
-    -----
-    .. math:: \hat s_{l,c} = \sum_j p(c|x_j)\, k(x_j, x_l) \Big/ \sum_j p(c|x_j)
-
-    Weights of one give eq. 13. Each kernel value times its row's weight is the kernel of eq. 9.
 
     Examples
     --------
@@ -89,6 +76,13 @@ def soft_moment(K, test_weight=None, total=None):
 def ulsif_coefficients(S, s, lam):
     r"""Minimiser of the uLSIF objective (paper, eq. 11).
 
+    .. math::
+        \hat\alpha = \arg\min_\alpha \tfrac12 \alpha^T \hat S \alpha - \hat s^T \alpha
+        + \tfrac{\lambda}{2} \lVert\alpha\rVert^2 = (\hat S + \lambda I)^{-1} \hat s
+
+    One eigendecomposition :math:`\hat S = U D U^T` serves every s and every regularisation:
+    the inverse is :math:`U (D + \lambda I)^{-1} U^T`.
+
     Parameters
     ----------
     S : ndarray of shape (b, b), or pair of arrays
@@ -96,20 +90,7 @@ def ulsif_coefficients(S, s, lam):
     s : ndarray of shape (b,)
         First moment over the test rows.
     lam : float or ndarray of shape (n_lams,)
-        Regularisation, positive.
-
-    Returns
-    -------
-    ndarray of shape (b,), or (n_lams, b)
-
-    Notes
-    -----
-    .. math::
-        \hat\alpha = \arg\min_\alpha \tfrac12 \alpha^T \hat S \alpha - \hat s^T \alpha
-        + \tfrac{\lambda}{2} \lVert\alpha\rVert^2 = (\hat S + \lambda I)^{-1} \hat s
-
-    One eigendecomposition :math:`\hat S = U D U^T` serves every s and every regularisation:
-    the inverse is :math:`U (D + \lambda I)^{-1} U^T`.
+        Regularisation, positive; several give a row of coefficients each.
 
     Examples
     --------
@@ -247,10 +228,9 @@ def _kfold_scores(moments, sigmas, lams, weight, clip, train_folds, test_folds):
         for rows, i, K in moments.train.at_each(sigmas):
             S[i] += second_moment(K[kept_train[rows]], np.count_nonzero(kept_train))
         first = moments.first_moments(sigmas, weight * kept_test)
-        alphas = []
-        for S_sigma, s in zip(S, first, strict=True):
-            alpha = ulsif_coefficients(S_sigma, s, lams).T
-            alphas.append(np.maximum(alpha, 0.0) if clip == "coefficients" else alpha)
+        alphas = [ulsif_coefficients(*moment, lams).T for moment in zip(S, first, strict=True)]
+        if clip == "coefficients":
+            alphas = [np.maximum(alpha, 0.0) for alpha in alphas]
         for rows, i, K in moments.train.at_each(sigmas):
             squares[i] += ~kept_train[rows] @ np.square(np.maximum(K @ alphas[i], 0.0))
         for rows, i, K in moments.test.at_each(sigmas):
@@ -398,10 +378,7 @@ class ULSIF(DensityRatio):
         return np.maximum(KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_), 0.0)
 
     def matcher(self, X_train, X_test, reselect=False):
-        """Prepare repeated fits to the same two samples under changing test weights.
-
-        Centres are drawn once from all test rows, and the eigendecompositions are shared.
-        """
+        """Prepare repeated fits, which share centres, drawn once, and eigendecompositions."""
         fitted = clone(self)
         rng = check_random_state(self.random_state)
         moments = fitted._prepare(X_train, X_test, None, rng)

@@ -2,11 +2,7 @@ r"""Importance-weighted cross-validation (IWCV), for any scikit-learn classifier
 
 Under covariate or joint shift, plain cross-validation estimates the risk on the *training*
 distribution. Weighting each held-out loss by the ratio of test to training density makes the
-estimate one of the *test* risk, without a single test label:
-
-.. math:: \hat R = \frac{\sum_i w_i\, \ell(x_i, y_i; f_{-k(i)})}{\sum_i w_i}
-
-where :math:`f_{-k(i)}` was fitted without the fold of row :math:`i`.
+estimate one of the *test* risk, without a single test label.
 
 References
 ----------
@@ -99,23 +95,17 @@ def posterior_loss(y_index, posterior, loss):
 
 
 def weighted_risk(losses, weight):
-    r"""Reweighted risk of held-out rows (paper, eqs. 2 and 3).
+    r"""Reweighted risk of held-out rows (paper, eqs. 2 and 3), of one model or of each of several.
+
+    .. math:: \hat R = \sum_i w_i\, \ell(x_i, y_i; \theta) \Big/ \sum_i w_i
+
+    The paper divides by n: the same for weights of mean one.
 
     Parameters
     ----------
     losses : ndarray of shape (n,) or (n, n_models)
     weight : ndarray of shape (n,)
         Ratio of the joint densities (eq. 2) or of the marginal ones (eq. 3) of each row.
-
-    Returns
-    -------
-    float or ndarray of shape (n_models,)
-
-    Notes
-    -----
-    .. math:: \hat R = \sum_i w_i\, \ell(x_i, y_i; \theta) \Big/ \sum_i w_i
-
-    The paper divides by n: the same for weights of mean one.
 
     Examples
     --------
@@ -157,13 +147,11 @@ def fit_weighted(estimator, X, y, weight):
 
 
 def _fit(estimator, X, y, weight, X_target=None):
-    """Fit a clone; ``weight=None`` fits without weights."""
-    if X_target is not None:
-        return clone(estimator).fit(X, y, X_target=(X_target,))
+    """Fit a clone, with the weights or the target that may be given."""
     if weight is None:
-        return clone(estimator).fit(X, y)
-    name = weight_parameter(estimator)
-    if name is None:
+        target = {} if X_target is None else {"X_target": (X_target,)}
+        return clone(estimator).fit(X, y, **target)
+    if weight_parameter(estimator) is None:
         raise ValueError(
             f"estimator must take sample_weight in fit, got {type(estimator).__name__}; "
             "with weighted_fit=False the weights act on the scores only"
@@ -358,10 +346,6 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X_target : array-like of shape (n_test, d), default=None
             For an estimator that adapts itself, like ``DDRClassifier``: every fit sees all of it,
             and the weights act on the scores only.
-
-        Returns
-        -------
-        self
         """
         check_choice(self.loss, "loss", LOSSES)
         y, weight = check_labelled(self, X, y, sample_weight)
@@ -378,7 +362,8 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         splits = weighted_splits(self.cv, X, y, weight, self.random_state)
         weighted = self.weighted_fit and sample_weight is not None and X_target is None
         fit_weight = weight if weighted else None
-        models = [clone(self.estimator).set_params(**clone_values(p)) for p in candidates]
+        # Estimators among the values are cloned, so that candidates share nothing.
+        models = [clone(self.estimator).set_params(**clone(p, safe=False)) for p in candidates]
         scored = [
             _fold_risks(model, X, y, weight, fit_weight, splits, self.loss, X_target)
             for model in models
@@ -423,11 +408,6 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags = inner.input_tags
         tags.classifier_tags = inner.classifier_tags
         return tags
-
-
-def clone_values(params):
-    """Parameter values, estimators among them cloned so that candidates share nothing."""
-    return {name: clone(value, safe=False) for name, value in params.items()}
 
 
 def _results_table(candidates, risk, fold_risks):

@@ -8,6 +8,7 @@ below, and the resulting file is compared with the bundled one.
 import csv
 import hashlib
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -166,24 +167,18 @@ def read_member(archive, member):
 
 
 def _cells(text):
-    """Take a table of commas apart; lines that begin with @ are KEEL's description of it."""
-    lines = (line for line in text.splitlines() if line.strip() and not line.startswith("@"))
-    return [[cell.strip() for cell in line.split(",")] for line in lines]
+    """Take a table of commas or blanks apart; lines with an @ are KEEL's description of it."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return np.array([re.split(r"[,\s]+", line) for line in lines if not line.startswith("@")])
 
 
 def _signs(labels, positive):
     return np.where(np.asarray(labels) == positive, 1, -1).astype(np.int8)
 
 
-def german_credit(read, member):
-    """Cut GermanCredit out of its archive: +1 good, -1 bad."""
-    table = np.loadtxt(io.BytesIO(read(member)))
-    return {"X": table[:, :-1].astype(np.uint8), "y": _signs(table[:, -1], 1)}
-
-
 def delve_splice(read, member):
-    """Cut DelveSplice out of its archive; parameters and result as :func:`german_credit`."""
-    table = np.array(_cells(read(member).decode()))
+    """Cut DelveSplice out of its archive."""
+    table = _cells(read(member).decode())
     certain = np.isin(table[:, :-1], list("ACGT")).all(axis=1)
     bases, labels = table[certain, :-1], table[certain, -1]
     # A, G, C, T = 1, 2, 3, 4 is the only coding that gives LibSVM's copy.
@@ -191,18 +186,14 @@ def delve_splice(read, member):
     return {"X": X, "y": _signs(labels, "N")}
 
 
-def numbers(dtype, positive):
-    """Make the recipe for a table of numbers whose last column is the class."""
-
-    def recipe(read, member):
-        table = np.array(_cells(read(member).decode()))
-        return {"X": table[:, :-1].astype(float).astype(dtype), "y": _signs(table[:, -1], positive)}
-
-    return recipe
+def numbers(dtype, positive, read, member):
+    """Cut a table of numbers whose last column is the class out of its archive."""
+    table = _cells(read(member).decode())
+    return {"X": table[:, :-1].astype(float).astype(dtype), "y": _signs(table[:, -1], positive)}
 
 
 def australian(read, member):
-    """Cut Australian out of UCI's credit table; parameters and result as :func:`german_credit`."""
+    """Cut Australian out of UCI's credit table."""
     table = np.array(list(csv.reader(io.StringIO(read(member).decode())))[2:])
     X = table.astype(float)
     for column, codes in _STATLOG_CODES.items():
@@ -215,7 +206,7 @@ def australian(read, member):
 
 
 def usps(read, member):
-    """Cut USPS out of its archive; parameters and result as :func:`german_credit`."""
+    """Cut USPS out of its archive."""
     from scipy.io import loadmat
 
     parts = loadmat(io.BytesIO(read(member)))
@@ -225,19 +216,19 @@ def usps(read, member):
 
 
 def mnist(read, member):
-    """Cut the first 20,000 MNIST digits out; parameters and result as :func:`german_credit`."""
+    """Cut the first 20,000 MNIST digits out of their archive."""
     images = np.frombuffer(read(member), np.uint8, offset=16)
     labels = np.frombuffer(read(member.replace("images-idx3", "labels-idx1")), np.uint8, offset=8)
     return {"X": images.reshape(-1, 784)[:_MNIST_ROWS], "y": labels[:_MNIST_ROWS]}
 
 
 RECIPES = {
-    "GermanCredit": german_credit,
+    "GermanCredit": partial(numbers, np.uint8, "1"),  # 1 is good credit
     "DelveSplice": delve_splice,
-    "Ionosphere": numbers(np.float64, "g"),
+    "Ionosphere": partial(numbers, np.float64, "g"),
     "Australian": australian,
-    "BreastCancer": numbers(np.uint8, "positive"),
-    "Diabete": numbers(np.float64, "positive"),
+    "BreastCancer": partial(numbers, np.uint8, "positive"),
+    "Diabete": partial(numbers, np.float64, "positive"),
     "USPS": usps,
     "MNIST": mnist,
 }

@@ -203,7 +203,7 @@ def test_a_missing_downloader_is_named(monkeypatch, tmp_path):
 
 
 def test_german_recipe_takes_one_for_good():
-    made = rebuild.german_credit(lambda member: b" 3 7 1 \n 4 9 2 \n", "")
+    made = rebuild.RECIPES["GermanCredit"](lambda member: b" 3 7 1 \n 4 9 2 \n", "")
     assert made["X"].tolist() == [[3, 7], [4, 9]]
     assert made["y"].tolist() == [1, -1]
 

@@ -146,7 +146,7 @@ def test_one_run_missing_methods_and_missing_runs():
     runs = runs_like_the_paper("synthetic")
     one = verdicts.compare(runs[runs["seed"] == 0], "synthetic")
     assert one["low"].isna().all()
-    assert (one["note"] == "one run: no interval").all()
+    assert (one["n"] == 1).all()
     assert not (one["value"] == "agrees").any()
 
     verdict = verdicts.judge(runs[runs["method"] != "uLSIF"], "synthetic")
@@ -157,7 +157,7 @@ def test_one_run_missing_methods_and_missing_runs():
     assert "6 not run" in verdicts.summary(verdict)
 
     spoiled = runs.assign(accuracy=runs["accuracy"].where(runs["seed"] != 4))
-    assert set(verdicts.compare(spoiled, "synthetic")["note"]) == {"29 runs, the paper has 30"}
+    assert set(verdicts.compare(spoiled, "synthetic")["n"]) == {29}
     assert verdicts.judge(runs, "biased").word == "not run"
 
 
@@ -191,7 +191,7 @@ def test_tables_show_one_run_and_missing_runs_plainly():
     runs = runs_like_the_paper("synthetic")
     one = runs[(runs["seed"] == 0) & (runs["case"] == "100")]
     beside = tables.beside(one, "synthetic").set_index(["n_tr", "Method"])
-    assert beside.loc[("100", "uLSIF"), "95 % interval of Δ"] == "one run: no interval"
+    assert beside.loc[("100", "uLSIF"), "95 % interval"] == "one run: no interval"
     assert "±" not in beside.loc[("100", "uLSIF"), "Ours"]
     assert beside.loc[("200", "uLSIF"), "Ours"] == "–"
     assert beside.loc[("200", "uLSIF"), "Value"] == "not run"

@@ -5,7 +5,6 @@ import pytest
 
 from ddr import IWLSPC
 from ddr._checks import (
-    check_centers,
     check_choice,
     check_count,
     check_fit_data,
@@ -13,6 +12,7 @@ from ddr._checks import (
     check_positive,
     check_weights,
 )
+from ddr.ratio import centers_of
 
 
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1", None, True, [1.0]])
@@ -78,11 +78,12 @@ def test_weights_are_numbers_whose_sum_is_finite(weight, sentence):
 
 
 def test_centres_have_the_columns_of_the_data():
-    np.testing.assert_array_equal(check_centers([[1, 2]], 2), [[1.0, 2.0]])
+    given = IWLSPC(centers=[[1, 2]])
+    np.testing.assert_array_equal(centers_of(given, np.ones((4, 2)), None, None), [[1.0, 2.0]])
     with pytest.raises(ValueError, match="centers must have 3 columns like the data, got 2"):
-        check_centers([[1, 2]], 3)
+        centers_of(given, np.ones((4, 3)), None, None)
     with pytest.raises(ValueError, match="Input centers contains NaN"):
-        check_centers([[np.nan]], 1)
+        centers_of(IWLSPC(centers=[[np.nan]]), np.ones((4, 1)), None, None)
 
 
 def test_data_of_a_classifier_become_indices_of_its_classes():

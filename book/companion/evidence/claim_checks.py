@@ -154,13 +154,8 @@ def _replicated(experiments):
 def expected_counts(asked):
     """Simulate what exact replications count: mean and the range of the middle 90 %."""
     good, against, _ = _counts(asked, _replicated(asked.experiments))
-    low, high = np.quantile(good, [0.05, 0.95])
-    return {
-        "mean": float(good.mean()),
-        "low": float(low),
-        "high": float(high),
-        "most_against": float(np.quantile(against, 0.95)),
-    }
+    (low, high), most_against = np.quantile(good, [0.05, 0.95]), np.quantile(against, 0.95)
+    return {"mean": good.mean(), "low": low, "high": high, "most_against": most_against}
 
 
 def count_verdict(good, against, total, claimed, expected, significant=False, count_losses=True):

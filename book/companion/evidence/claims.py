@@ -23,10 +23,7 @@ def claims():
 
 
 def evaluate_claims(results, live=True, ids=None):
-    """Compute the verdict on every claim, or on some, under each of its protocols.
-
-    The claims that need computations instead of runs are left out unless asked for (`live`).
-    """
+    """Judge every claim, or some; those that need a computation and no runs only if `live`."""
     asked = [
         (entry, protocol)
         for entry in claims()
@@ -54,22 +51,14 @@ def _evaluate(entry, protocol, results=None):
 
 
 def write_expected(evaluation):
-    """Write measured verdicts into the claims file as the expected ones; count what changed.
-
-    For the author of a new set of published runs: the change is then visible in the file's diff.
-    """
-    blocks = re.split(r"(?m)^(?=- id: )", FILE.read_text(encoding="utf-8"))
-    changed = 0
-    for position, block in enumerate(blocks[1:], start=1):
-        claim = block.partition("\n")[0].removeprefix("- id: ").strip()
-        rows = evaluation[evaluation["id"] == claim]
-        if rows.empty:
-            continue
+    """Write measured verdicts into the claims file as the expected ones; count what changed."""
+    text, changed = FILE.read_text(encoding="utf-8"), 0
+    for claim, rows in evaluation.groupby("id", sort=False):
         verdicts = ", ".join(f"{r.protocol}: {r.verdict}" for r in rows.itertuples())
-        body = re.sub(r"(?m)^  expected:.*\n", "", block).rstrip("\n")
-        new = f"{body}\n  expected: {{{verdicts}}}\n"
-        new += "\n" if position < len(blocks) - 1 else ""
-        changed += new != block
-        blocks[position] = new
-    FILE.write_text("".join(blocks), encoding="utf-8")
+        # The lines of an entry are indented; what is expected is the last of them.
+        entry = rf"(?m)^(- id: {claim}\n(?:  .*\n)+?)(?:  expected:.*\n)?(?!  )"
+        new = re.sub(entry, rf"\1  expected: {{{verdicts}}}\n", text)
+        changed += new != text
+        text = new
+    FILE.write_text(text, encoding="utf-8")
     return changed

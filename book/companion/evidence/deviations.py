@@ -8,7 +8,7 @@ gain without it, on the same cases and seeds.
 import pandas as pd
 
 from companion.evidence.claim_computations import soft_moment_errors
-from companion.evidence.gains import against_all, count_line
+from companion.evidence.gains import count_line
 from companion.evidence.tables import points
 from companion.evidence.universes import universe_effect, universe_name
 from companion.paths import BOOK, EXPERIMENTS, read_yaml
@@ -21,7 +21,7 @@ def deviations():
 
 def t_test_counts(results):
     """Count significant cases under the matched protocol by paired, Welch's and Holm's rule."""
-    return [f"{e}: DDR-uLSIF {count_line(against_all(results, e))}" for e in EXPERIMENTS]
+    return [f"{e}: DDR-uLSIF {count_line(results, e)}" for e in EXPERIMENTS]
 
 
 def weighted_centers(results):
@@ -56,10 +56,9 @@ def effect_sentences(results, claims, entry):
 
 
 def _universe_sentence(results, experiment, universe):
-    name = universe_name(universe)
     found = universe_effect(results, experiment, universe)
     return (
-        f"{experiment}, *{name}* instead of what is done here: gain over uLSIF "
+        f"{experiment}, *{universe_name(universe)}* instead of what is done here: gain over uLSIF "
         f"{points(found['gain_changed'])} points, with what is done here "
         f"{points(found['gain_baseline'])}; accuracy of DDR-uLSIF "
         f"{found['accuracy_changed']:.2f} % and {found['accuracy_baseline']:.2f} % "

@@ -19,9 +19,6 @@ ALPHA = 0.05
 _COLUMNS = ["case", "rival", "n", "gain", "low", "high", "printed", "p_paired", "p_welch"]
 
 
-# ------------------------------------------------------------------------------- which runs
-
-
 def runs_of(results, experiment, protocol):
     """Select the runs of one experiment and protocol that have an accuracy."""
     chosen = results[(results["experiment"] == experiment) & (results["protocol"] == protocol)]
@@ -32,9 +29,6 @@ def accuracies(results, experiment, protocol):
     """Accuracies of a protocol: one row a case and seed, one column a method."""
     runs = runs_of(results, experiment, protocol)
     return runs.pivot(index=["case", "seed"], columns="method", values="accuracy").astype(float)
-
-
-# ------------------------------------------------------------------------ intervals and tests
 
 
 def mean_interval(sample, level=0.95):
@@ -88,9 +82,6 @@ def holm(p_values):
     return adjusted
 
 
-# ----------------------------------------------------------------------------------- gains
-
-
 def paired(results, experiment, protocol="matched", method=METHOD, rival=RIVAL):
     """Gain of a method over a rival, one row a case: interval, p-values, what is significant."""
     wide = accuracies(results, experiment, protocol).reindex(columns=[method, rival]).dropna()
@@ -122,10 +113,10 @@ def paired_table(wide, experiment, method, rival):
     return table
 
 
-def against_all(results, experiment, protocol="matched", method=METHOD):
-    """Gains over each of the compared methods, one below the other."""
-    rivals = [m for m in compared_methods(experiment) if m != method]
-    tables = [paired(results, experiment, protocol, method, rival) for rival in rivals]
+def against_all(results, experiment, protocol="matched"):
+    """Gains of DDR-uLSIF over each of the compared methods, one below the other."""
+    rivals = [method for method in compared_methods(experiment) if method != METHOD]
+    tables = [paired(results, experiment, protocol, rival=rival) for rival in rivals]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -139,13 +130,13 @@ def over_cases(gains):
     }
 
 
-def count_line(gains):
-    """Say in one line how often the method is significantly better or worse than each rival."""
+def count_line(results, experiment, protocol="matched"):
+    """Say in one line how often DDR-uLSIF is significantly better or worse than each rival."""
     return "; ".join(
         f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
         f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
         f"significantly worse in {rows['worse_paired'].sum()} (paired)"
-        for rival, rows in gains.groupby("rival", sort=False)
+        for rival, rows in against_all(results, experiment, protocol).groupby("rival", sort=False)
     )
 
 

@@ -38,8 +38,6 @@ def with_and_without(runs, experiment, protocol, name, cases):
 
 def worded_counts(tested, method):
     """Say in how many cases a method is significantly better and worse, and by how much."""
-    if tested.empty:
-        return f"{method} has no runs beside its rival."
     found = over_cases(tested)
     return (
         f"{method} is significantly better than {tested['rival'].iloc[0]} in {found['better']} of "

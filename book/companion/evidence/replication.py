@@ -34,16 +34,14 @@ def expected_values(experiment, runs):
     found = {}
     for key, first in paper.items():
         second = again[key][:, :runs]
-        shape = [part for x in (second, first) for part in _moments(x)]
-        low, high = welch_interval(*shape)
+        moments = []
+        for sample in (second, first):
+            moments += [sample.mean(axis=1), sample.std(axis=1, ddof=1), sample.shape[1]]
+        low, high = welch_interval(*moments)
         agrees = (low <= 0) & (high >= 0)
-        near = ~agrees & (np.abs(shape[0] - shape[3]) <= shape[4])
+        near = ~agrees & (np.abs(moments[0] - moments[3]) <= moments[4])
         found[key] = float(agrees.mean()), float(near.mean())
     return found
-
-
-def _moments(sample):
-    return sample.mean(axis=1), sample.std(axis=1, ddof=1), sample.shape[1]
 
 
 @lru_cache(maxsize=16)

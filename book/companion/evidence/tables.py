@@ -22,9 +22,6 @@ _NUMERIC = re.compile(
 )
 
 
-# -------------------------------------------------------------------------------- small pieces
-
-
 def points(number):
     """Print a difference in points of accuracy with its sign."""
     # Rounded first, so that binary noise decides neither the last digit nor the sign of zero;
@@ -58,9 +55,6 @@ def unbroken(text):
     return str(text).replace(" ", "\u00a0")
 
 
-# ---------------------------------------------------------------------------- paper beside ours
-
-
 def beside(results, experiment, protocol="matched"):
     """Paper beside ours, one row per printed value."""
     marks = typefaces(results, experiment, protocol)
@@ -71,9 +65,8 @@ def beside(results, experiment, protocol="matched"):
             "Value": cell.value,
             "Paper": mean_sd(cell.paper_mean, cell.paper_sd, cell.paper_typeface),
             "Ours": mean_sd(cell.mean, cell.sd, marks.get((cell.case, cell.method), "plain")),
-            "Runs": str(cell.n),
             "Δ": points(100 * cell.delta),
-            "95 % interval of Δ": _interval(cell),
+            "95 % interval": _interval(cell),
             "Sd": "–" if np.isnan(cell.sd_ratio) else f"{cell.spread} ({cell.sd_ratio:.2f})",
         }
         for cell in compare(results, experiment, protocol).itertuples()
@@ -83,7 +76,7 @@ def beside(results, experiment, protocol="matched"):
 
 def _interval(cell):
     if np.isnan(cell.low):
-        return cell.note or "–"
+        return "one run: no interval" if cell.n == 1 else "–"
     return f"{points(100 * cell.low)} to {points(100 * cell.high)}"
 
 
@@ -95,9 +88,6 @@ def wide(results, experiment, protocol="matched", judged=True):
     ours = cells.pivot(index=table["case_name"], columns="Method", values="Ours")
     ours = ours.loc[cases(experiment), table["columns"]]
     return ours.rename_axis(columns=None).reset_index()
-
-
-# -------------------------------------------------------------------------------------- writers
 
 
 def markdown(table):

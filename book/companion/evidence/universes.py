@@ -1,6 +1,5 @@
 """What the runs of the multiverse show: the gain under each open choice, and what it changes."""
 
-from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -27,14 +26,9 @@ from companion.runs.multiverse import read, specifications, universes
 BASELINE = "baseline"
 
 
-@lru_cache(maxsize=1)
-def _entries():
-    return read()["universes"]
-
-
 def universe_name(universe):
     """Name a universe in words."""
-    return _entries().get(universe, {}).get("name", universe.replace("-", " "))
+    return read()["universes"].get(universe, {}).get("name", universe.replace("-", " "))
 
 
 def universe_gains(results, experiment):
@@ -45,18 +39,16 @@ def universe_gains(results, experiment):
         wide = accuracies(results, experiment, protocol)
         if wide.empty:
             continue
-        gains, plain = (paired(results, experiment, protocol, rival=r) for r in (RIVAL, NO_WEIGHTS))
-        means = wide.groupby(level="case").mean().mean()
-        found = over_cases(gains)
-        rows[universe] = (
-            {"question": _entries()[universe]["question"]}
-            | means[[NO_WEIGHTS, RIVAL, METHOD]].to_dict()
-            | {"gain": found.pop("mean"), **found, "over_none": over_cases(plain)["mean"]}
-            | {"runs": int(gains["n"].min())}
+        found, plain = (
+            over_cases(paired(results, experiment, protocol, rival=r)) for r in (RIVAL, NO_WEIGHTS)
         )
-    columns = ["question", NO_WEIGHTS, RIVAL, METHOD, "gain", "low", "high", "cases", "won"]
-    columns += ["lost", "better", "worse", "over_none", "runs"]
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
+        means = wide.groupby(level="case").mean().mean()
+        rows[universe] = (
+            {"question": read()["universes"][universe]["question"]}
+            | means[[NO_WEIGHTS, RIVAL, METHOD]].to_dict()
+            | {"gain": found.pop("mean"), **found, "over_none": plain["mean"]}
+        )
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("universe")
     return table.sort_values("gain", ascending=False, kind="stable")
 
 
@@ -90,17 +82,19 @@ def gain_changes(results, experiment):
     return table.assign(p_holm=holm(table["p"]))
 
 
-def joint_gains(results, experiment):
-    """Mean gain in points of each joint specification that was run, a row; in each case, a column.
+def clear_changes(moved):
+    """Those changes of the gain whose interval excludes zero, largest first."""
+    clear = moved[(moved["low"] > 0) | (moved["high"] < 0)]
+    return clear.sort_values("change", key=abs, ascending=False, kind="stable")
 
-    Only cases that all of them have.
-    """
+
+def joint_gains(results, experiment):
+    """Mean gain in points of each joint specification, a row, in each of its cases, a column."""
     gains = {
         name: _gain_by_run(accuracies(results, experiment, name)).groupby(level="case").mean()
         for name in specifications(experiment)
     }
-    table = pd.DataFrame({name: gain for name, gain in gains.items() if len(gain)}).T
-    return table.dropna(axis=1)
+    return pd.DataFrame(gains).T
 
 
 def curve_inference(gains):
@@ -124,11 +118,9 @@ def curve_inference(gains):
 
 
 def deciding_choices(results, count=5):
-    """The clear changes of the gain (interval without zero), largest first, each choice once."""
+    """The clear changes of the gain in all tables, largest first, each choice once."""
     tables = [gain_changes(results, e).reset_index().assign(experiment=e) for e in EXPERIMENTS]
-    moved = pd.concat(tables, ignore_index=True)
-    clear = moved[(moved["low"] > 0) | (moved["high"] < 0)]
-    largest = clear.loc[clear["change"].abs().sort_values(ascending=False, kind="stable").index]
+    largest = clear_changes(pd.concat(tables, ignore_index=True))
     return largest.drop_duplicates("universe").head(count).reset_index(drop=True)
 
 
@@ -151,9 +143,6 @@ def universe_effect(results, experiment, universe):
     }
 
 
-# ----------------------------------------------------------------------------------- in words
-
-
 def _named(universe):
     return f"*{universe_name(universe)}*"
 
@@ -161,25 +150,21 @@ def _named(universe):
 def universes_reading(found, moved):
     """Say what the universes show together."""
     positive, above = int((found["gain"] > 0).sum()), int((found["low"] > 0).sum())
-    text = (
-        f"The mean gain is positive in {positive} of {len(found)} universes, from "
-        f"{points(found['gain'].min())} points ({_named(found['gain'].idxmin())}) to "
-        f"{points(found['gain'].max())} ({_named(found['gain'].idxmax())}); in {above} of them "
-        "its interval over the cases lies above zero."
-    )
     sign = np.sign(found["gain"].round(6))
     same = int((sign.drop(BASELINE) == sign[BASELINE]).sum())
     largest = moved["change"].abs().idxmax()
-    clear = moved[(moved["low"] > 0) | (moved["high"] < 0)].sort_values("change")
+    clear = clear_changes(moved).sort_values("change")
     names = ", ".join(f"{_named(n)} ({points(row.change)})" for n, row in clear.iterrows())
-    sure = int((clear["p_holm"] < ALPHA).sum())
-    return text + (
-        f" The baseline gains {points(found.at[BASELINE, 'gain'])}; {same} of the "
-        f"{len(found) - 1} changes keep its sign. The largest change is that of "
-        f"{_named(largest)}: {points(moved.at[largest, 'change'])} points. "
-        + (
-            f"Changes whose interval excludes zero: {names}; after Holm's correction {sure}."
-            if names
-            else "No change has an interval that excludes zero."
-        )
+    decided = "No change has an interval that excludes zero."
+    if names:
+        sure = int((clear["p_holm"] < ALPHA).sum())
+        decided = f"Changes whose interval excludes zero: {names}; after Holm's correction {sure}."
+    return (
+        f"The mean gain is positive in {positive} of {len(found)} universes, from "
+        f"{points(found['gain'].min())} points ({_named(found['gain'].idxmin())}) to "
+        f"{points(found['gain'].max())} ({_named(found['gain'].idxmax())}); in {above} of them "
+        f"its interval over the cases lies above zero. The baseline gains "
+        f"{points(found.at[BASELINE, 'gain'])}; {same} of the {len(found) - 1} changes keep its "
+        f"sign. The largest change is that of {_named(largest)}: "
+        f"{points(moved.at[largest, 'change'])} points. {decided}"
     )

@@ -4,6 +4,7 @@ Value and order are judged apart, and beside each count stands what an exact rep
 expected to reach. The word for a table follows from a rule that :data:`RULE` states.
 """
 
+from collections import Counter
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from companion.evidence.gains import ALPHA, accuracies, runs_of, t_tests, welch_interval
-from companion.evidence.printed import cases, compared_methods, values
+from companion.evidence.printed import cases, compared_methods, ledger, values
 from companion.evidence.replication import expected_orders, expected_values
 
 #: The marks with the words that explain them.
@@ -84,17 +85,8 @@ def compare(results, experiment, protocol="matched"):
             | {"value": value_mark(delta, low, high, cell.sd)}
             | {"sd_ratio": ours["sd"] / cell.sd}
             | {"spread": spread_mark(ours["sd"], ours["n"], cell.sd, cell.n)}
-            | {"note": _note(ours["n"], cell.n)}
         )
     return pd.DataFrame(rows)
-
-
-def _note(n, expected):
-    if n in (0, expected):
-        return ""
-    if n == 1:
-        return "one run: no interval"
-    return f"{n} runs, the paper has {expected}"
 
 
 def compare_orders(results, experiment, protocol="matched"):
@@ -139,7 +131,7 @@ def judge(results, experiment, protocol="matched"):
     table, orders = (f(results, experiment, protocol) for f in (compare, compare_orders))
     run = table[table["value"] != "not run"]
     judged = orders[orders["order"] != "not run"]
-    n = int(min(max(run["n"].max() if len(run) else 2, 2), values(experiment)["n"].iloc[0]))
+    n = int(np.clip(table["n"].max(), 2, ledger()["runs"]))
     chances = expected_values(experiment, n)
     keys = zip(run["case"], run["method"], strict=True)
     agrees, near = np.sum([chances[key] for key in keys] or [(0, 0)], axis=0)
@@ -163,19 +155,15 @@ def _word(run, judged, expected):
 
 def summary(verdict):
     """Count the marks in one line, beside what an exact replication would reach."""
-    found = verdict.values["value"].value_counts()
-    turned = verdict.orders["order"].value_counts()
-    spread = verdict.values["spread"].value_counts()
-    expected = verdict.expected
+    found, turned = Counter(verdict.values["value"]), Counter(verdict.orders["order"])
+    spread, expected = Counter(verdict.values["spread"]), verdict.expected
     return (
-        f"{len(verdict.values)} values: {found.get('agrees', 0)} agree "
-        f"({expected['agrees']:.0f} expected of an exact replication), "
-        f"{found.get('near', 0)} near, {found.get('differs', 0)} differ{_not_run(found)}; "
-        f"{len(verdict.orders)} orders that the print tells apart: "
-        f"{turned.get('kept', 0)} kept ({expected['kept']:.0f} expected), "
-        f"{turned.get('open', 0)} open, {turned.get('reversed', 0)} reversed{_not_run(turned)}; "
-        f"sds: {spread.get('agrees', 0)} agree, {spread.get('smaller', 0)} smaller, "
-        f"{spread.get('larger', 0)} larger"
+        f"{len(verdict.values)} values: {found['agrees']} agree ({expected['agrees']:.0f} expected "
+        f"of an exact replication), {found['near']} near, {found['differs']} differ"
+        f"{_not_run(found)}; {len(verdict.orders)} orders that the print tells apart: "
+        f"{turned['kept']} kept ({expected['kept']:.0f} expected), {turned['open']} open, "
+        f"{turned['reversed']} reversed{_not_run(turned)}; "
+        f"sds: {spread['agrees']} agree, {spread['smaller']} smaller, {spread['larger']} larger"
     )
 
 

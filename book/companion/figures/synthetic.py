@@ -108,8 +108,7 @@ def width_curves(widths, panels, best):
     for axis, (title, accuracies) in zip(axes, panels.items(), strict=True):
         axis.axhline(100 * best, color=COLORS["black"], lw=1, ls="--", label="best possible rule")
         styles = (("-", "s", COLORS["orange"]), (":", "D", COLORS["blue"]))
-        for (name, values), style in zip(accuracies.items(), styles, strict=True):
-            line, marker, color = style
+        for (name, values), (line, marker, color) in zip(accuracies.items(), styles, strict=True):
             low, mean, high = (100 * f(values, axis=1) for f in (np.min, np.mean, np.max))
             axis.fill_between(widths, low, high, color=color, alpha=0.15)
             axis.plot(widths, mean, line, marker=marker, color=color, label=name)
@@ -137,9 +136,8 @@ def intervals(names, estimates, half_widths, reference, reference_name, quantity
 def convergence(sizes, errors, limits=(), quantity="relative squared error"):
     """Error against sample size on logarithmic axes, with the spread of the draws."""
     figure, (axis,) = new_figure(7.0, 4.2)
-    markers = "os^Dv"
     for (name, values), color, line, marker in zip(
-        errors.items(), COLORS.values(), _LINES, markers, strict=False
+        errors.items(), COLORS.values(), _LINES, "os^D", strict=False
     ):
         values = np.asarray(values)
         axis.fill_between(sizes, values.min(axis=1), values.max(axis=1), color=color, alpha=0.15)
@@ -161,8 +159,8 @@ def convergence(sizes, errors, limits=(), quantity="relative squared error"):
 def boundary_information(positions, curves, coordinates):
     """Mutual information and accuracy while a straight boundary moves through the test data."""
     figure, axes = new_figure(8.2, 3.4, columns=len(curves), sharey=True)
-    for axis, (title, curve), along in zip(axes, curves.items(), coordinates, strict=True):
-        information, accuracy = curve
+    panels = zip(axes, curves.items(), coordinates, strict=True)
+    for axis, (title, (information, accuracy)), along in panels:
         density = np.exp(-((along[:, None] - positions) ** 2) / 0.3).sum(axis=0)
         axis.fill_between(
             positions, density / density.max(), color="#dddddd", label="test density (scaled)"

@@ -35,7 +35,10 @@ def execute(path, root=ROOT):
         before = path.read_text(encoding="utf-8")
         executed, seconds = _papermill(path, {}, root)
         _write(strip_volatile(executed), path)
-        _record_time(path.stem, seconds, root)
+        # For the status page, out of git because it differs each time.
+        with FileLock(Path(root) / LOCKS / "times.lock"):
+            times = read_record(Path(root) / TIMES) | {path.stem: round(seconds, 1)}
+            write_whole(Path(root) / TIMES, json.dumps(times, indent=1, sort_keys=True))
         return path.read_text(encoding="utf-8") != before
 
 
@@ -121,10 +124,3 @@ def _write(notebook, path):
     text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
     nbformat.validate(nbformat.reads(text, as_version=4))
     write_whole(path, text + "\n")
-
-
-def _record_time(stem, seconds, root):
-    """Keep the duration for the status page, out of git because it differs each time."""
-    with FileLock(Path(root) / LOCKS / "times.lock"):
-        times = read_record(Path(root) / TIMES) | {stem: round(seconds, 1)}
-        write_whole(Path(root) / TIMES, json.dumps(times, indent=1, sort_keys=True))

@@ -31,7 +31,9 @@ def bold_text():
             "Rival": missed["rival"],
             "Gain (points)": (100 * missed["gain"]).map("{:.2f}".format),
             "p (Welch)": missed["p_welch"].map("{:.2f}".format),
-            "Correlation a paired test needs": missed["needed_correlation"].map(_correlation),
+            "Correlation a paired test needs": [
+                "none suffices" if r > 1 else f"{r:.2f}" for r in missed["needed_correlation"]
+            ],
         }
     )
     sentence = (
@@ -44,10 +46,6 @@ def bold_text():
     )
     caption = "Pairs of a bold method and a rival that Welch's test does not tell apart"
     return f"{sentence}\n\n{captioned(table, caption, 'audit-bold')}\n"
-
-
-def _correlation(value):
-    return "none suffices" if value > 1 else f"{value:.2f}"
 
 
 def counts_text():
@@ -82,11 +80,9 @@ def orders_text():
     found = audit.counts()
     cells = found["count"].astype(str) + " of " + found["cases"].astype(str)
     wide = found.assign(cell=cells).pivot(index="question", columns="experiment", values="cell")
-    tables = ledger()["tables"]
-    table = pd.DataFrame({"In the printed tables": found["question"].unique()})
-    for name, content in tables.items():
-        column = wide.loc[table["In the printed tables"], name].fillna("–")
-        table[f"Paper's Table {content['number']}"] = column.to_numpy()
+    titles = {name: f"Paper's Table {t['number']}" for name, t in ledger()["tables"].items()}
+    table = wide.loc[found["question"].unique(), [*titles]].fillna("–").rename(columns=titles)
+    table = table.rename_axis("In the printed tables").reset_index()
     caption = "How often one printed column is above another"
     return captioned(table, caption, "audit-orders", "numeric") + "\n"
 

@@ -13,6 +13,8 @@ _LOOKS = {
     -1: {"color": COLORS["blue"], "marker": "o"},
     1: {"color": COLORS["red"], "marker": "^"},
 }
+# A legend above its panel, where no point can lie under it.
+_ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "frameon": False}
 _ROWS_OF_DIGITS = 6
 
 
@@ -35,8 +37,7 @@ def sizes_table():
     for check in verify():
         table = load(check.name)
         n, columns = (f"{size:,}" for size in table.X.shape)
-        size = f"{check.size / 1000:,.0f}"
-        rows.append((check.name, n, columns, _balance(table), size))
+        rows.append((check.name, n, columns, _balance(table), f"{check.size / 1000:,.0f}"))
     heads = ["dataset", "rows", "features", "classes", "file, kB"]
     frame = pd.DataFrame(rows, columns=heads)
     return captioned(frame, "Size and class balance of each set", "data-sizes")
@@ -71,11 +72,9 @@ def provenance_table():
 
 def licence_sentence():
     """Return the list of licences, those that are not established included."""
-    by_licence: dict[str, list[str]] = {}
-    for name in names():
-        by_licence.setdefault(load(name).licence, []).append(name)
-    lines = [f"- **{', '.join(group)}**: {licence}." for licence, group in by_licence.items()]
-    return "\n".join(lines) + "\n"
+    licences = pd.Series({name: load(name).licence for name in names()})
+    groups = licences.groupby(licences, sort=False).groups
+    return "\n".join(f"- **{', '.join(sets)}**: {licence}." for licence, sets in groups.items())
 
 
 def usps_sentence():
@@ -123,17 +122,11 @@ def projections():
         table = load(name)
         pca = PCA(2, svd_solver="full")
         points = pca.fit_transform(scale_to_unit_box(table.X))
-        _scatter(axes, points, table)
+        for value, look in _LOOKS.items():
+            shown, label = points[table.y == value].T, table.labels[value]
+            axes.scatter(*shown, s=7, alpha=0.45, linewidths=0, label=label, **look)
+        axes.set(xlabel="first component", ylabel="second component")
+        axes.legend(fontsize=8, markerscale=2, handletextpad=0.1, **_ABOVE)
         share = pca.explained_variance_ratio_.sum()
         axes.set_title(f"{name}: {share:.0%} of the variance", fontsize=10, pad=18)
     return figure
-
-
-def _scatter(axes, points, table):
-    for value, look in _LOOKS.items():
-        shown, name = points[table.y == value].T, table.labels[value]
-        axes.scatter(*shown, s=7, alpha=0.45, linewidths=0, label=name, **look)
-    axes.set(xlabel="first component", ylabel="second component")
-    # Above the panel, where no point can lie under it.
-    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "frameon": False}
-    axes.legend(fontsize=8, markerscale=2, handletextpad=0.1, **place)

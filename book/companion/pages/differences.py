@@ -4,7 +4,7 @@ import numpy as np
 
 from companion.evidence.printed import table_title
 from companion.evidence.tables import points
-from companion.evidence.universes import gain_changes, universe_name
+from companion.evidence.universes import clear_changes, gain_changes, universe_name
 from companion.evidence.verdicts import summary
 from companion.paths import EXPERIMENTS
 
@@ -24,21 +24,20 @@ def section_text(evidence, experiment):
         f"print: {summary(verdict)}.",
         f"- **Spread.** Our standard deviations are {ratio:.2f} times the printed ones (geometric "
         "mean). A spread that is not the paper's is the sign of another protocol.",
-        f"- **Choices.** {clear_changes(evidence.results, experiment)}",
+        f"- **Choices.** {deciding_text(evidence.results, experiment)}",
     ]
     return "\n".join(lines)
 
 
-def clear_changes(results, experiment, most=5):
+def deciding_text(results, experiment, most=5):
     """Name the choices that clearly change the gain, largest first."""
     moved = gain_changes(results, experiment)
-    clear = moved[(moved["low"] > 0) | (moved["high"] < 0)]
+    clear = clear_changes(moved)
     if clear.empty:
         return f"Of {len(moved)} changed choices none moves the gain over uLSIF clearly."
-    ordered = clear.loc[clear["change"].abs().sort_values(ascending=False).index].head(most)
     named = ", ".join(
         f"*{universe_name(universe)}* ({points(row.change)})"
-        for universe, row in ordered.iterrows()
+        for universe, row in clear.head(most).iterrows()
     )
     return (
         f"Of {len(moved)} changed choices {len(clear)} move the gain over uLSIF clearly (interval "

@@ -42,9 +42,6 @@ def embedded(name, data):
     return f'```{{raw}} html\n<div id="{name}" class="ddr-explorer">{script}</div>\n```\n'
 
 
-# ----------------------------------------------------------------------------- the mixture
-
-
 def mixture_of(strength):
     """The paper's mixture, its shift scaled: none at 0, the paper's at 1."""
     left, prior = 0.5 + 0.4 * strength, 0.5 + 0.1 * strength
@@ -102,23 +99,15 @@ def _boundary(model, steps=60):
     return [line.round(2)[::2].tolist() for line in contour_generator(across, up, first).lines(0.5)]
 
 
-# ------------------------------------------------------------------------------ the choices
-
-
 def choices_data(results):
     """The gain of each table under each open choice."""
-    tables = {table_title(e): universe_gains(results, e) for e in EXPERIMENTS}
-    names = {u: universe_name(u) for found in tables.values() for u in found.index}
-    ordered = sorted(names, key=lambda u: (u != BASELINE, names[u]))
+    shown, tables = ["gain", "low", "high", "over_none"], {}
+    for experiment in EXPERIMENTS:
+        found = universe_gains(results, experiment)[shown].round(2)
+        tables[table_title(experiment)] = found.T.to_dict("list")
+    names = {u: universe_name(u) for found in tables.values() for u in found}
     choices = [
-        {"name": names[u], "gains": {t: _gain(found, u) for t, found in tables.items()}}
-        for u in ordered
+        {"name": names[u], "gains": {t: found.get(u) for t, found in tables.items()}}
+        for u in sorted(names, key=lambda u: (u != BASELINE, names[u]))
     ]
     return {"rival": RIVAL, "choices": choices}
-
-
-def _gain(found, universe):
-    if universe not in found.index:
-        return None
-    row = found.loc[universe, ["gain", "low", "high", "over_none"]]
-    return [None if np.isnan(number) else round(float(number), 2) for number in row]

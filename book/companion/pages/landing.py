@@ -33,9 +33,6 @@ def files(evidence):
     }
 
 
-# ------------------------------------------------------------------------------- the verdicts
-
-
 def status_line(evidence):
     """One word for each table, with the settings that come nearest to the print."""
     words = []
@@ -63,9 +60,6 @@ def _status(evidence, experiment, protocol):
         f"*{word}* with {protocol} settings, where {METHOD} gains {points(gains[0]['mean'])} "
         f"points over {RIVAL} and {points(gains[1]['mean'])} over no weights"
     )
-
-
-# -------------------------------------------------------------------------------- the answers
 
 
 def answers(evidence, choices):
@@ -109,9 +103,6 @@ def _reasons(evidence, choices):
         f"{table_name(first['experiment'])} by {points(first['change'])} points; the whole gain "
         f"is {points(gain)}. Nobody knows what the authors chose."
     )
-
-
-# ------------------------------------------------------------------------------- the pictures
 
 
 def hero_figures():

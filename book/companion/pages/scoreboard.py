@@ -2,15 +2,7 @@
 
 import pandas as pd
 
-from companion.evidence.gains import (
-    METHOD,
-    NO_WEIGHTS,
-    RIVAL,
-    against_all,
-    count_line,
-    over_cases,
-    runs_of,
-)
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, count_line, over_cases, runs_of
 from companion.evidence.printed import cases, ledger, table_name, table_title
 from companion.evidence.tables import beside, captioned, mean_sd, points, unbroken, with_interval
 from companion.evidence.verdicts import ORDER_MARKS, RULE, VALUE_MARKS, summary
@@ -46,14 +38,13 @@ def protocol_text(evidence, experiment, protocol):
         f"- **{verdict.word.capitalize()}.** {verdict.values['n'].max()} runs of each case.",
         f"- {summary(verdict)}.",
         *(_gain_line(evidence, experiment, protocol, rival) for rival in (RIVAL, NO_WEIGHTS)),
-        f"- Significant at 5 %: {METHOD} is "
-        f"{count_line(against_all(results, experiment, protocol))}.",
+        f"- Significant at 5 %: {METHOD} is {count_line(results, experiment, protocol)}.",
     ]
     key, name = f"{experiment}-{protocol}", table_name(experiment)
-    compared = _compared(results, experiment, protocol)
+    compared = beside(results, experiment, protocol).rename(columns={"n_tr": "Samples"})
     further = further_methods(results, experiment, protocol)
     tables = [
-        ("scoreboard", f"{table_title(experiment)} beside our runs", compared),
+        ("scoreboard", f"{table_title(experiment)} beside our runs", compared.map(unbroken)),
         ("orders", f"Orders that {name} tells apart", orders_table(verdict)),
         ("further", f"Further methods, not printed, in the setting of {name}", further),
     ]
@@ -75,18 +66,10 @@ def _gain_line(evidence, experiment, protocol, rival):
     )
 
 
-def _compared(results, experiment, protocol):
-    """Fit the table on a page: what all rows share is said above it."""
-    table = beside(results, experiment, protocol).drop(columns="Runs")
-    names = {"n_tr": "Samples", "95 % interval of Δ": "95 % interval"}
-    return table.rename(columns=names).map(unbroken)
-
-
 def orders_table(verdict):
     """Tabulate the judged pairs, those that were not kept first."""
-    orders = verdict.orders
-    place = orders["order"].map({"reversed": 0, "open": 1, "kept": 2})
-    orders = orders.loc[place.sort_values(kind="stable").index]
+    place = {"reversed": 0, "open": 1, "kept": 2}
+    orders = verdict.orders.sort_values("order", key=lambda o: o.map(place), kind="stable")
     rows = [
         {
             "Case": row.case,

@@ -1,6 +1,6 @@
 """The multiverse: the matched protocol under every choice that the paper leaves open."""
 
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 
@@ -14,38 +14,37 @@ FEW = {
 }
 
 
+@lru_cache(maxsize=1)  # a page asks for it hundreds of times
 def read():
     """Read the list of universes."""
     return read_yaml(BOOK / "multiverse.yml")
 
 
-def _base(content, experiment):
-    return changed(load_protocol(experiment), **FEW, **content["base"].get(experiment, {}))
+def _base(experiment):
+    return changed(load_protocol(experiment), **FEW, **read()["base"].get(experiment, {}))
 
 
-def _changes(content, experiment):
+def _changes(experiment):
     """What each universe changes in an experiment, where it does."""
-    found = {name: u.get(experiment, u.get("all")) for name, u in content["universes"].items()}
+    found = {name: u.get(experiment, u.get("all")) for name, u in read()["universes"].items()}
     return {name: change for name, change in found.items() if change is not None}
 
 
 def universes(experiment):
     """Protocols of an experiment's universes: one choice changed at a time."""
-    content = read()
-    base = changed(_base(content, experiment), runs=content["runs"][experiment])
+    base = changed(_base(experiment), runs=read()["runs"][experiment])
     return {
         name: changed(base, protocol=f"universe:{name}", **change)
-        for name, change in _changes(content, experiment).items()
+        for name, change in _changes(experiment).items()
     }
 
 
 def specifications(experiment):
     """Protocols with many choices changed at once, drawn at random; ``about`` lists the changes."""
-    content = read()
-    rule, changes = content["joint"], _changes(content, experiment)
+    rule, changes = read()["joint"], _changes(experiment)
     rng = np.random.default_rng([rule["seed"], EXPERIMENTS.index(experiment)])
     factors = [[name for name in factor if name in changes] for factor in rule["factors"]]
-    base, found = _base(content, experiment), {}
+    base, found = _base(experiment), {}
     base = changed(base, cases=base["cases"][:: rule["every"].get(experiment, 1)])
     for number in range(1, rule["specifications"] + 1):
         drawn = [["", *factor][rng.integers(len(factor) + 1)] for factor in factors]

@@ -90,9 +90,8 @@ def runs_to_show(protocol, runs, cases=None, **options):
 
 def _chosen(rows, runs, cases):
     """Take the first runs of some cases, in the order in which the cases are given."""
-    order = {case: position for position, case in enumerate(cases)}
-    rows = rows[rows["case"].isin(cases) & (rows["seed"] < runs)]
-    return rows.sort_values("case", key=lambda c: c.map(order), kind="stable", ignore_index=True)
+    rows, place = rows[rows["case"].isin(cases) & (rows["seed"] < runs)], list(cases).index
+    return rows.sort_values("case", key=lambda c: c.map(place), kind="stable", ignore_index=True)
 
 
 def stored_or_computed(protocol, runs, cases=None, compute_missing=False):

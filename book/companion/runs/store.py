@@ -85,12 +85,9 @@ def parameters_hash(parameters):
 
 def differences(there, here):
     """Say which parameters differ between two sets; nothing if none does."""
-
-    def shown(parameters, name):
-        form = {"sort_keys": True, "ensure_ascii": False}
-        return json.dumps(parameters[name], **form) if name in parameters else "absent"
-
-    pairs = [(n, shown(there, n), shown(here, n)) for n in sorted({*there, *here})]
+    form = {"sort_keys": True, "ensure_ascii": False}
+    texts = [{name: json.dumps(p[name], **form) for name in p} for p in (there, here)]
+    pairs = [(name, *(t.get(name, "absent") for t in texts)) for name in sorted({*there, *here})]
     return "; ".join(f"{name}: {a} there, {b} here" for name, a, b in pairs if a != b)
 
 
