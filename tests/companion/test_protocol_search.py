@@ -8,13 +8,20 @@ from companion.evidence import printed as printed_values
 from companion.evidence import protocol_search as searching
 from companion.paths import BOOK, EXPERIMENTS, cross_task
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.responses import PENALTIES, BiasedTables, CrossResponses, _LeastSquares
+from companion.runs.responses import (
+    PENALTIES,
+    BiasedTables,
+    CostResponses,
+    CrossResponses,
+    _LeastSquares,
+)
 from sklearn.svm import SVC
 
 from ddr.datasets import scale_to_unit_box
 from ddr.iwlspc import IWLSPCCV
 from ddr.kernels import gaussian_kernel
 from ddr.shifts import cross_dataset
+from ddr.svm import LinearSVMWithPosteriorsCV
 from ddr.validation import stratified_folds
 
 CASES = [f"case {i}" for i in range(8)]
@@ -23,6 +30,7 @@ CASES = [f"case {i}" for i in range(8)]
 @pytest.fixture
 def search():
     """A small search: two choices of two levels, three values of C."""
+    offered = {"C": {"all": [0.1, 1.0, 10.0], "0.1 and 10": [0.1, 10.0], "1": [1.0]}}
     return {
         "columns": ["Unweighted"],
         "cases": CASES,
@@ -32,7 +40,8 @@ def search():
             "resize": {"sharp": {"clip": False}, "soft": {"clip": True}},
             "scaling": {"one": {"scaling": "global"}, "each": {"scaling": "draw"}},
         },
-        "selections": {"C": {"all": [0.1, 1.0, 10.0], "0.1 and 10": [0.1, 10.0], "1": [1.0]}},
+        "screened": offered,
+        "selections": offered,
     }
 
 
@@ -160,28 +169,61 @@ def test_a_response_is_what_the_machine_gives():
         assert 0 <= row["risk"] < 0.2
 
 
+def test_a_response_of_the_third_stage_is_what_the_machine_of_the_tables_gives():
+    search = searching.read_search("cross") | {"costs": [0.1, 1.0, 10.0]}
+    run = CostResponses({"scaling": "draw", "clip": False, "max_samples": 150}, search)
+    case = "USPS to MNIST 5 vs 6"
+    found = searching.as_responses(
+        pd.DataFrame(run(case, 0)).assign(case=case, seed=0), "third", "one"
+    )
+    problem, fold_seed = run._draw(case, 0)
+    folds = int(fold_seed.generate_state(1)[0])
+    model = LinearSVMWithPosteriorsCV([0.1, 1.0, 10.0], random_state=folds)
+    model.fit(problem.X_train, problem.y_train)
+    shared = found[found["folds"] == "shared"]
+    for by in ("posterior", "decision"):
+        own = shared[shared["by"] == by]
+        assert own["risk"].tolist() == pytest.approx(model.cv_scores_.tolist(), abs=0.01)
+        score = model.set_params(predict_by=by).score(problem.X_test, problem.y_test)
+        chosen = searching.selected(found, [0.1, 1.0, 10.0], "shared", by)
+        assert chosen["candidate"].item() == model.best_C_
+        assert chosen["accuracy"].item() == pytest.approx(score, abs=0.01)
+    new = found[found["folds"] == "new"]
+    assert new["risk"].tolist() != shared["risk"].tolist()
+
+
 def test_a_search_is_taken_up_again(tmp_path, monkeypatch):
     search = searching.read_search("cross")
     small = {"resize": "nearest", "max_samples": 60}
+    cases = search["cases"][:2]
     search |= {
-        "choice": search["cases"][:2],
+        "cases": cases,
+        "choice": cases,
         "choices": {"resize": {"small": small}, "scaling": {"one": {"scaling": "global"}}},
+        "costs": [0.1, 1.0],
+        "selections": search["selections"] | {"values of C": {"both": [0.1, 1.0]}},
+        "stages": search["stages"] | {"third": {"draws": 2}},
     }
+    monkeypatch.setattr(searching, "kept", lambda *_: ["small | one"])
     said = []
     first = searching.compute(search, tmp_path / "runs.sqlite", said.append, jobs=1)
-    screened = first[first["stage"] == "screen"]
+    screened = first["responses"].query("stage == 'screen'")
     assert len(screened) == 2 * len(search["Cs"])
     assert screened["candidate"].tolist() == search["Cs"] * 2
     assert screened[["accuracy", "risk"]].notna().all(axis=None)
+    assert first["search"]["grid"].nunique() == len(searching.grids(search)) == 4
+    assert (first["search"]["draws"] == 2).all()
     assert said[0] == "screen, 1 of 1: small | one"
-    monkeypatch.setattr(CrossResponses, "__call__", None)  # nothing may be computed
+    for responses in (CrossResponses, CostResponses):  # nothing may be computed
+        monkeypatch.setattr(responses, "__call__", None)
     again = searching.compute(search, tmp_path / "runs.sqlite", said.append, jobs=1)
-    pd.testing.assert_frame_equal(again, first)
+    for kind in first:
+        pd.testing.assert_frame_equal(again[kind], first[kind])
 
 
 def test_a_published_response_is_computed_again():
     search = searching.read_search("cross")
-    responses = searching.published("cross")
+    responses = searching.published("cross", "responses")
     variant, case = responses["variant"].iloc[0], "USPS to MNIST 0 vs 1"
     stored = responses.query("stage == 'screen' and variant == @variant and case == @case")
     again = CrossResponses(searching.variants(search)[variant], search)(case, 0)
@@ -189,14 +231,26 @@ def test_a_published_response_is_computed_again():
         assert [row[column] for row in again] == pytest.approx(stored[column].tolist(), abs=5e-3)
 
 
-def test_the_matched_protocol_is_the_one_that_the_search_found():
+def test_the_third_stage_has_the_three_best_variants_of_the_second():
+    search = searching.read_search("cross")
+    printed = searching.visible("cross", search)
+    responses = searching.published("cross", "responses")
+    found = searching.published_outcomes(search)
+    assert set(found["variant"]) == set(searching.kept(search, printed, responses, "second"))
+    assert (found["draws"] == search["stages"]["third"]["draws"]).all()
+
+
+def test_the_matched_protocol_is_the_one_that_the_third_stage_found():
     search = searching.read_search("cross")
     printed = searching.visible("cross", search)
     best = searching.ranking(search, printed, searching.published_outcomes(search)).iloc[0]
+    rule = searching.grids(search)[best["grid"]]
+    assert rule["folds of the cross-validation"] == "shared"
+    assert rule["called by"] == "decision"
     matched = load_protocol("cross")
+    assert matched["learner"]["Cs"] == rule["values of C"]
     options = searching.variants(search)[best["variant"]]
     assert matched["problem"] | options == matched["problem"]
-    assert matched["learner"]["Cs"] == searching.grids(search)[best["grid"]]["values of C"]
 
 
 # Biased sampling: response tables
@@ -274,7 +328,48 @@ def test_selections_take_what_their_words_say(biased):
     assert taken(**{"where no class is likely": "first class"}) == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("experiment", ["synthetic", "biased"])
+def test_ideal_weights_as_they_are_weaken_the_penalty_of_the_ideal_fit_alone(biased):
+    tables = np.zeros((1, 2, 2, 2, 12, len(PENALTIES), 5))
+    tables[..., 0] = np.arange(len(PENALTIES)) / 100  # the accuracy tells the penalty's place
+    rule = rule_of(biased, regularisation="1 alone")
+    scaled, raw = (
+        searching.chosen_accuracies(biased, "Diabete", options, tables, rule)[0]
+        for options in ({}, {"scaled": False})
+    )
+    place = list(PENALTIES.round(12)).index(1.0) / 100
+    assert scaled == pytest.approx([place, place], abs=1e-6)
+    assert raw == pytest.approx([place, place - 0.01], abs=1e-6)
+
+
+def test_one_direction_for_all_runs_has_the_largest_mean_gap(biased):
+    tables = np.zeros((2, 2, 2, 2, 12, len(PENALTIES), 5))
+    tables[0, 0, :, 1, ..., 0] = 0.3  # the first run alone would take the first direction
+    tables[0, 1, :, 1, ..., 0] = 0.2
+    tables[1, 1, :, 1, ..., 0] = 0.4
+    rule = rule_of(biased)
+    for options, expected in (({}, [0.3, 0.4]), ({"directions": "once"}, [0.2, 0.4])):
+        found = searching.chosen_accuracies(biased, "Diabete", options, tables, rule)
+        assert found[:, 1] == pytest.approx(expected, abs=1e-6)
+
+
+def test_one_direction_for_all_runs_is_the_same_in_every_draw(biased, monkeypatch):
+    from companion.runs import responses
+
+    seen = []
+
+    def noted(X, omega, strength):
+        seen.append(omega)
+        return np.full(len(X), 0.5)
+
+    monkeypatch.setattr(responses, "selection_probability", noted)
+    tables = BiasedTables({"strength": 4.0, "directions": "once", "max_rows": 60}, biased)
+    for draw in (0, 1):
+        tables("Ionosphere", draw)
+    assert np.array_equal(seen[:2], seen[2:])
+    assert not np.array_equal(seen[0], seen[1])
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_a_protocol_planted_in_the_published_search_is_found(experiment):
     search = searching.read_search(experiment)
     found = searching.published_outcomes(search)
@@ -286,7 +381,7 @@ def test_a_protocol_planted_in_the_published_search_is_found(experiment):
         assert planted["variant"].iloc[0] in best["variant"]
 
 
-@pytest.mark.parametrize("experiment", ["synthetic", "biased"])
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_matched_protocol_gives_way_only_to_one_that_is_nearer_on_both_halves(experiment):
     from companion.pages import search as page
 

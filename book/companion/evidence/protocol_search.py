@@ -20,7 +20,7 @@ from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
 from companion.runs.published import FOLDER, verified, write_files
-from companion.runs.responses import PENALTIES, BiasedTables, CrossResponses
+from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, CrossResponses
 from companion.runs.store import Store, Task
 from companion.runs.sweep import sweep
 
@@ -55,9 +55,9 @@ def variants(search):
     }
 
 
-def grids(search):
+def grids(search, kind="selections"):
     """Every combination of the choices that merely select from responses."""
-    return _combinations(search["selections"])
+    return _combinations(search[kind])
 
 
 def visible(experiment, search):
@@ -76,19 +76,23 @@ def compute(search, path, say, **options):
 
 
 def _cross(search, path, say, **options):
-    """Both stages: every response."""
+    """The responses of the first two stages, and mean and sd of every protocol of the third."""
     printed, tables = visible("cross", search), []
     going = list(options_of := variants(search))
     for stage, rule in search["stages"].items():
-        tasks = [Task(case, draw) for draw in range(rule["draws"]) for case in search["choice"]]
+        last = stage == "third"
+        cases = search["cases" if last else "choice"]
+        tasks = [Task(case, draw) for draw in range(rule["draws"]) for case in cases]
         for number, name in enumerate(going, start=1):
             say(f"{stage}, {number} of {len(going)}: {name}")
-            run = CrossResponses(options_of[name], search)
-            store = Store(path, "cross", f"search:{name}", run.parameters)
-            rows = sweep(run, tasks, store, **options)
-            tables.append(as_responses(rows, stage, name))
-        going = kept(search, printed, pd.concat(tables, ignore_index=True))
-    return pd.concat(tables, ignore_index=True)
+            run = (CostResponses if last else CrossResponses)(options_of[name], search)
+            called = f"search:{name}{', costs' if last else ''}"
+            store = Store(path, "cross", called, run.parameters)
+            tables.append(as_responses(sweep(run, tasks, store, **options), stage, name))
+        responses = pd.concat(tables, ignore_index=True)
+        going = [] if last else kept(search, printed, responses, stage)
+    early = responses[responses["stage"] != "third"].drop(columns=["folds", "by"])
+    return {"responses": early, "search": outcomes(search, responses, "third")}
 
 
 def _synthetic(search, path, say, **options):
@@ -101,7 +105,7 @@ def _synthetic(search, path, say, **options):
         store = Store(path, "synthetic", f"search:{name}", run.parameters)
         rows = sweep(run, tasks, store, **options)
         tables.append(rows.rename(columns={"method": "column"}).assign(variant=name, grid=""))
-    return _summary(pd.concat(tables))
+    return {"search": _summary(pd.concat(tables))}
 
 
 def _biased(search, path, say, jobs=1, **_):
@@ -116,7 +120,7 @@ def _biased(search, path, say, jobs=1, **_):
             accuracies = chosen_accuracies(search, case, options, tables, rule)
             for column, runs in zip(search["columns"], accuracies.T, strict=True):
                 found.append((name, grid, case, column, runs.mean(), runs.std(ddof=1), len(runs)))
-    return pd.DataFrame(found, columns=[*KEYS, *CELL, "mean", "sd", "draws"])
+    return {"search": pd.DataFrame(found, columns=[*KEYS, *CELL, "mean", "sd", "draws"])}
 
 
 def chosen_accuracies(search, case, options, tables, rule):
@@ -125,9 +129,13 @@ def chosen_accuracies(search, case, options, tables, rule):
     known = [(kind, value) for kind, values in search["widths"].items() for value in values]
     rows = [known.index((kind, value)) for kind, values in width.items() for value in values]
     n = (options.get("max_rows") or len(load_case(case).y) / 4) if sums else 1
-    columns = np.abs(np.log10(PENALTIES) - np.log10(np.array(penalty) / n)[:, None]).argmin(axis=1)
-    offered = tables[..., rows, :, :][..., np.unique(columns), :]
-    offered = offered.reshape(*tables.shape[:4], -1, tables.shape[-1])
+    # Ideal weights as they are have a mean of about two, which weakens the penalty by as much.
+    means = (1, 1 if options.get("scaled", True) else 2)
+    offered = [
+        tables[:, :, :, weighted][..., rows, :, :][..., _columns(penalty, n * mean), :]
+        for weighted, mean in enumerate(means)
+    ]
+    offered = np.stack(offered, axis=3).reshape(*tables.shape[:4], -1, tables.shape[-1])
     risk = offered[..., _RISK.get((loss, unlikely), 4)]
     accuracy = offered[..., 0 if unlikely == "prior" else 2]
     least = risk <= risk.min(axis=-1, keepdims=True) + 1e-6
@@ -135,41 +143,49 @@ def chosen_accuracies(search, case, options, tables, rule):
         least, accuracy = least[..., ::-1], accuracy[..., ::-1]
     accuracy = np.take_along_axis(accuracy, least.argmax(-1)[..., None], axis=-1)[..., 0]
     gaps = accuracy[:, :, 0, 1] - accuracy[:, :, 0, 0]
+    if options.get("directions") == "once":
+        gaps = np.broadcast_to(gaps.mean(axis=0), gaps.shape)
     omega = (np.abs(gaps) if gap == "absolute" else gaps).argmax(axis=1)
     return accuracy[np.arange(len(omega)), omega, drawn].astype(float)
 
 
+def _columns(penalty, n):
+    """Places of the penalties in the tables, which have half decades."""
+    wanted = np.log10(np.array(penalty) / n)[:, None]
+    return np.abs(np.log10(PENALTIES) - wanted).argmin(axis=1)
+
+
 def as_responses(rows, stage, variant):
-    """Rows of a store as responses: the candidate is the C in the name of the method."""
+    """Rows of a store as responses: the name of the method tells C, folds and what is gone by."""
+    parts = rows["method"].str.removeprefix("C=").str.split(" ", expand=True)
+    parts = parts.reindex(columns=range(3))
     return pd.DataFrame(
         {"stage": stage, "variant": variant, "case": rows["case"], "draw": rows["seed"]}
-        | {"candidate": rows["method"].str.removeprefix("C=").astype(float)}
+        | {"candidate": parts[0].astype(float), "folds": parts[1], "by": parts[2]}
         | {name: rows[name] for name in ("accuracy", "risk")}
     )
 
 
 def publish(search, found):
-    """Write all responses, or all means and sds, into the published results."""
-    if "candidate" not in found:
-        found = found.pivot(index=[*KEYS, "draws"], columns=CELL, values=["mean", "sd"])
-        found.columns = ["|".join(name) for name in found.columns]
-        found = found.round(4).reset_index()
-    text = found.to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    return write_files({f"{search['experiment']}-search.csv": text})
+    """Write mean and sd of all protocols, and responses of early stages, into the results."""
+    found = dict(found)
+    table = found["search"].pivot(index=[*KEYS, "draws"], columns=CELL, values=["mean", "sd"])
+    table.columns = ["|".join(name) for name in table.columns]
+    found["search"] = table.round(4).reset_index()
+    form = {"index": False, "float_format": "%.6g", "lineterminator": "\n"}
+    texts = {f"{search['experiment']}-{kind}.csv": t.to_csv(**form) for kind, t in found.items()}
+    return write_files(texts)
 
 
-def published(experiment):
-    """Read what a search has published."""
-    name = f"{experiment}-search.csv"
+def published(experiment, kind="search"):
+    """Read what a search has published: its outcomes, or the responses of its early stages."""
+    name = f"{experiment}-{kind}.csv"
     return pd.read_csv(StringIO(verified(FOLDER)[name].decode()), keep_default_na=False)
 
 
 def published_outcomes(search):
     """Mean and sd of every protocol that was searched to the end, from the published results."""
-    table = published(search["experiment"])
-    if "candidate" in table:
-        return outcomes(search, table, "second")
-    table = table.set_index([*KEYS, "draws"])
+    table = published(search["experiment"]).set_index([*KEYS, "draws"])
     names = [name.split("|") for name in table.columns]
     table.columns = pd.MultiIndex.from_tuples(names, names=["value", *CELL])
     return table.stack(CELL, future_stack=True).reset_index()
@@ -178,16 +194,19 @@ def published_outcomes(search):
 # --------------------------------------------------------------------------------------- scoring
 
 
-def selected(responses, grid):
+def selected(responses, values, folds=None, by=None):
     """Response of each draw when cross-validation chooses in a grid; the first of equal risks."""
-    offered = responses[responses["candidate"].isin(grid)]
+    offered = responses[responses["candidate"].isin(values)]
+    if folds:
+        offered = offered[(offered["folds"] == folds) & (offered["by"] == by)]
     return offered.sort_values([*_RUN, "risk", "candidate"]).drop_duplicates(_RUN)
 
 
 def outcomes(search, responses, stage):
     """Mean and sd of every protocol of a stage, from responses: one row for each cell."""
     responses = responses[responses["stage"] == stage].assign(column=search["columns"][0])
-    offers = {name: selected(responses, *grid.values()) for name, grid in grids(search).items()}
+    rules = grids(search, "selections" if stage == "third" else "screened")
+    offers = {name: selected(responses, *rule.values()) for name, rule in rules.items()}
     return pd.concat(
         [_summary(chosen.assign(grid=name)) for name, chosen in offers.items()], ignore_index=True
     )
@@ -216,11 +235,14 @@ def ranking(search, printed, found):
     return table.sort_values("score", kind="stable").reset_index()
 
 
-def kept(search, printed, responses):
-    """The screened variants below the median of exact replications, best first."""
-    best = ranking(search, printed, outcomes(search, responses, "screen"))
-    limit = np.median(exact_replication(printed, search["choice"], 1))
-    return best[best["score"] < limit].drop_duplicates("variant")["variant"].tolist()
+def kept(search, printed, responses, stage):
+    """The variants that go on: first those below the median of exact replications, then three."""
+    best = ranking(search, printed, outcomes(search, responses, stage))
+    if stage == "screen":
+        limit = np.median(exact_replication(printed, search["choice"], 1))
+        best = best[best["score"] < limit]
+    names = best.drop_duplicates("variant")["variant"].tolist()
+    return names if stage == "screen" else names[:3]
 
 
 def _chance(sd, runs, rng):

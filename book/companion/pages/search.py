@@ -54,10 +54,10 @@ def ranked(search, printed, table, chance):
     band = np.quantile(chance, [0.025, 0.975])
     if "stages" not in search:
         return (table, table["score"] <= band[1], band), ("within chance", "farther off")
-    responses = searching.published("cross")
+    responses = searching.published("cross", "responses")
     screened = searching.outcomes(search, responses, "screen")
     best = searching.ranking(search, printed, screened).drop_duplicates("variant")
-    going = searching.kept(search, printed, responses)
+    going = searching.kept(search, printed, responses, "screen")
     band = np.quantile(searching.exact_replication(printed, search["choice"], 1), [0.025, 0.975])
     best = best.reset_index(drop=True)
     return (best, best["variant"].isin(going), band), ("went on", "left out")
@@ -72,7 +72,8 @@ def rules_text(search, table, found, shown):
         text += (
             f"{len(shown[0])} variants were screened on {len(search['choice'])} cases with one "
             f"draw each; the {int(shown[1].sum())} that score below the median of exact "
-            "replications went on. "
+            f"replications went on, and of these the {found['variant'].nunique()} best after "
+            f"{search['stages']['second']['draws']} draws. "
         )
     return text + (
         f"{len(table)} protocols were compared to the end, {found['draws'].max()} draws of each "

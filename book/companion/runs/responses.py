@@ -14,6 +14,7 @@ from companion.runs.store import parameters_hash
 from ddr.datasets import scale_to_unit_box
 from ddr.kernels import gaussian_kernel, median_distance, squared_distances
 from ddr.shifts import selection_probability
+from ddr.svm import LinearSVMWithPosteriorsCV
 from ddr.validation import stratified_folds
 
 #: Penalties of the response tables: half decades, to which the grids of a search are rounded.
@@ -33,11 +34,15 @@ class CrossResponses:
         """What decides a response."""
         return {"seed": self.seed, "problem": self.problem, "Cs": self.Cs, "folds": self.n_folds}
 
-    def __call__(self, case, draw):
-        """One row for each C: its test accuracy and its risk in cross-validation."""
+    def _draw(self, case, draw):
+        """The problem of a draw, and the seed of its folds."""
         root = np.random.SeedSequence(self.seed, spawn_key=(self.cases.index(case), draw))
         problem_seed, fold_seed = root.spawn(2)
-        problem = draw_cross(case, problem_seed, self.problem)
+        return draw_cross(case, problem_seed, self.problem), fold_seed
+
+    def __call__(self, case, draw):
+        """One row for each C: its test accuracy and its risk in cross-validation."""
+        problem, fold_seed = self._draw(case, draw)
         X, y = problem.X_train, problem.y_train
         K = X @ X.T
         accuracies = _accuracies(K, y, problem.X_test @ X.T, problem.y_test, self.Cs)
@@ -67,6 +72,28 @@ def _accuracies(K, y, K_test, y_test, Cs):
     return found
 
 
+class CostResponses(CrossResponses):
+    """Responses of the tables' own machine: each C with shared and new folds, called both ways."""
+
+    def __init__(self, problem, search):
+        super().__init__(problem, search | {"Cs": search["costs"]})
+
+    def __call__(self, case, draw):
+        """Four rows for each C: its test accuracy and its risk in cross-validation."""
+        problem, fold_seed = self._draw(case, draw)
+        shared, *new = (int(state) for state in fold_seed.generate_state(1 + len(self.Cs)))
+        rows = []
+        for C, own in zip(self.Cs, new, strict=True):
+            for folds, state in {"shared": shared, "new": own}.items():
+                model = LinearSVMWithPosteriorsCV([C], cv=self.n_folds, random_state=state)
+                model.fit(problem.X_train, problem.y_train)
+                for by in ("posterior", "decision"):
+                    model.set_params(predict_by=by)
+                    row = {"method": f"C={C:g} {folds} {by}", "risk": model.best_score_}
+                    rows.append(row | {"accuracy": model.score(problem.X_test, problem.y_test)})
+        return rows
+
+
 class BiasedTables:
     """Response tables of IWLSPC on a biased-sampling case, without weights and with ideal ones."""
 
@@ -77,7 +104,8 @@ class BiasedTables:
     def parameters(self):
         """What decides a table."""
         names = ("seed", "omegas", "folds", "centers", "widths")
-        return {"options": self.options, **{name: self.search[name] for name in names}}
+        options = {name: value for name, value in self.options.items() if name != "scaled"}
+        return {"options": options, **{name: self.search[name] for name in names}}
 
     def __call__(self, case, draw):
         """Axes: direction; first or second set; no or ideal weights; width; penalty; quantity."""
@@ -88,14 +116,18 @@ class BiasedTables:
         rng = np.random.default_rng(np.random.SeedSequence(search["seed"], spawn_key=place))
         X, y = scale_to_unit_box(table.X), np.unique(table.y, return_inverse=True)[1]
         test, pool = np.split(rng.permutation(len(y)), [len(y) // 2])
-        centers = X[rng.permutation(test)[: search["centers"]]]
+        rows = pool if self.options.get("centers") == "pool" else test
+        centers = X[rng.permutation(rows)[: search["centers"]]]
         units = {"relative": median_distance(X[test]), "absolute": 1.0}
         widths = [value * units[kind] for kind, vs in search["widths"].items() for value in vs]
         distances, found = squared_distances(X, centers), []
         kernels = [gaussian_kernel(X, centers, width, squared=distances) for width in widths]
         kernels = [(K, K[test]) for K in kernels]
-        for _ in range(search["omegas"]):
-            probability, sets = self._sets(X, y, pool, rng)
+        for number in range(search["omegas"]):
+            shared = [search["seed"], place[0], number]  # the same direction in every draw
+            once = self.options.get("directions") == "once"
+            directions = np.random.default_rng(shared) if once else rng
+            probability, sets = self._sets(X, y, pool, rng, directions)
             for rows in sets:
                 folds = stratified_folds(y[rows], search["folds"], int(rng.integers(2**31)))
                 for weight in (np.ones(len(rows)), 1 / probability[rows]):
@@ -106,10 +138,10 @@ class BiasedTables:
         shape = (search["omegas"], 2, 2, len(widths), len(PENALTIES), 5)
         return np.array(found, np.float32).reshape(shape)
 
-    def _sets(self, X, y, pool, rng):
+    def _sets(self, X, y, pool, rng, directions):
         """A direction's probabilities and two training sets, with rows enough of either class."""
         for _ in range(100):
-            omega = rng.uniform(-1, 1, X.shape[1])
+            omega = directions.uniform(-1, 1, X.shape[1])
             probability = selection_probability(X, omega, self.options["strength"])
             sets = [
                 rng.permutation(pool[rng.random(len(pool)) < probability[pool]])
