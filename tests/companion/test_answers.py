@@ -106,7 +106,7 @@ def test_prior_counted_twice_is_squared():
 
 def test_preprocessing_is_read_from_the_search():
     steps = answers.means_by_step()
-    found = published("cross")
+    found = published("cross", "responses")
     chosen = (found["stage"] == "second") & found["candidate"].isin([0.1, 1.0])
     variant = answers.STEPS["unclipped, one range"]
     rows = found[chosen & (found["variant"] == variant)]
