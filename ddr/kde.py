@@ -69,17 +69,19 @@ class KDERatio(DensityRatio):
             self.sigma_ = tuple(scott_bandwidth(*sample) for sample in self._samples)
         else:
             self.sigma_ = (check_positive(self.sigma, "sigma"),) * 2
-        self._largest = np.inf
-        self.weights_ = self._predict(X_train)
-        self._largest = 10.0 * max(self.weights_.max(), self._predict(X_test).max())
+        self.weights_ = self._quotient(X_train)
+        self._largest = 10.0 * max(self.weights_.max(), self._quotient(X_test).max())
 
-    def _predict(self, X):
+    def _quotient(self, X):
         train, test = (
             log_density(X, *sample, sigma)
             for sample, sigma in zip(self._samples, self.sigma_, strict=True)
         )
+        return np.exp(np.minimum(test - train, 300.0))
+
+    def _predict(self, X):
         # Where both densities vanish their quotient means nothing.
-        return np.minimum(np.exp(np.minimum(test - train, 300.0)), self._largest)
+        return np.minimum(self._quotient(X), self._largest)
 
     def matcher(self, X_train, X_test, reselect=True):
         """Prepare repeated fits; the bandwidths follow their rule in each of them."""

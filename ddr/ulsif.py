@@ -348,8 +348,7 @@ class ULSIF(DensityRatio):
 
     def _select(self, moments, test_weight, rng):
         """Choose width and regularisation by the smallest score."""
-        self.scores_ = None
-        best = 0, 0
+        found, best = None, (0, 0)
         if len(self.sigmas_) * len(self.lams_) > 1:
             scores, folds = _loo_scores, ()
             if self.selection == "kfold":
@@ -357,10 +356,11 @@ class ULSIF(DensityRatio):
             # As many widths at a time as their fits, one for each regularisation, need little room.
             step = max(1, _FITS_BYTES // (8 * len(self.lams_) * len(self.centers_) ** 2))
             widths = [self.sigmas_[i : i + step] for i in range(0, len(self.sigmas_), step)]
-            self.scores_ = np.concatenate(
+            found = np.concatenate(
                 [scores(moments, w, self.lams_, test_weight, self.clip, *folds) for w in widths]
             )
-            best = np.unravel_index(np.argmin(self.scores_), self.scores_.shape)
+            best = np.unravel_index(np.argmin(found), found.shape)
+        self.scores_ = found  # only now: another thread may be fitting the same estimator
         self.sigma_, self.lam_ = float(self.sigmas_[best[0]]), float(self.lams_[best[1]])
 
     def _folds(self, moments, test_weight, rng):

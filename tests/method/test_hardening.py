@@ -126,6 +126,23 @@ def test_quotient_of_densities_far_away_stays_within_what_was_seen(samples):
     assert far.max() <= largest
 
 
+@pytest.mark.parametrize("estimator", RATIOS, ids=lambda e: type(e).__name__)
+def test_a_fit_gives_each_attribute_one_value(samples, estimator):
+    """Else a thread that fits the same estimator could meet the first of two."""
+    given = {}
+
+    class Recorder(type(estimator)):
+        def __setattr__(self, name, value):
+            given.setdefault(name, []).append(value)
+            super().__setattr__(name, value)
+
+    X, _, T = samples
+    Recorder(**estimator.get_params()).fit(X, T)
+    assert "weights_" in given
+    for name, values in given.items():
+        assert all(np.array_equal(value, values[-1]) for value in values[:-1]), name
+
+
 @pytest.mark.parametrize(
     "estimator", [*RATIOS, DDRClassifier(random_state=0)], ids=lambda e: type(e).__name__
 )
