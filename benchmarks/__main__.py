@@ -120,8 +120,9 @@ def _run(python, function, arguments, limit):
         name: value
         for name, value in os.environ.items()
         # Without stored bytecode every import would compile its sources.
-        if name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")
+        if name != "PYTHONDONTWRITEBYTECODE"
     }
+    environment["PYTHONPATH"] = str(ROOT / "book")  # the searches are those of the protocols
     command = [str(python), "-m", "benchmarks.worker", function, json.dumps(arguments), str(limit)]
     process = subprocess.run(
         command,

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import page, store
-from benchmarks.environment import ROOT
+from benchmarks.environment import REQUIREMENTS, ROOT
 from benchmarks.floor import bare_search
 from benchmarks.methods import METHODS
 from benchmarks.plan import plan
@@ -276,3 +277,19 @@ def test_a_measurement_is_done_only_for_the_same_arguments_and_source(tmp_path):
     assert store.is_done(store.read(tmp_path / "r.json", quick=True), task)
     for change in ({"source": "old"}, {"arguments": {}}, {"failed": "why"}):
         assert not store.is_done({"measurements": {task.key: {**done, **change}}}, task)
+
+
+def test_environment_of_the_benchmark_has_what_the_searches_import():
+    code = (
+        "import sys, companion.runs.experiments\n"
+        "from importlib.metadata import packages_distributions\n"
+        "owners = packages_distributions()\n"
+        "tops = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(*{owners[top][0] for top in tops if top in owners})"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = {re.sub(r"[-_.]+", "-", name).lower() for name in out.stdout.split()}
+    pinned = {line.partition("==")[0] for line in REQUIREMENTS.read_text().splitlines()}
+    assert {"numpy", "filelock"} <= imported
+    ours_or_optional = {"ddr-companion", "ddr-book", "psutil"}  # joblib takes psutil if it is there
+    assert imported - pinned <= ours_or_optional
