@@ -127,7 +127,7 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_resume(path, uninterrupted
     # Before it Python, after it joblib's own process for temporary files may speak of cleaning up.
     sentence = "interrupted; what is done is stored: run the same command again to compute the rest"
     _, after = said.split(f"{sentence}\n")
-    assert "Traceback" not in after
+    assert all("resource_tracker" in line for line in after.splitlines())
     n_stored = len(make_store(path).done())
     assert 0 < n_stored < N_TASKS
     assert sweep_here(path, N_TASKS) == N_TASKS - n_stored
