@@ -29,10 +29,10 @@ execute: install  ## execute the notebooks in place, two at a time
 
 html: install  ## build the site from the executed notebooks
 	$(BIN)/ddr-book pages
-	$(BIN)/python -m companion.notebook_kit.build
+	$(BIN)/python -m companion.kit.build
 
 pdf: html  ## print the whole book into _build/book.pdf (needs Chromium)
-	$(BIN)/python -m companion.notebook_kit.pdf
+	$(BIN)/python -m companion.kit.pdf
 
 test: lint html notebooks unit  ## everything that CI checks
 

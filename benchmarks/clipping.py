@@ -19,7 +19,7 @@ DIGITS = (("USPS", 5, 6), ("USPS", 3, 8), ("MNIST", 5, 6), ("MNIST", 3, 8))
 def mixture(n, seeds):
     """Errors on the synthetic mixture: of the marginal ratio, and class by class as in DDR."""
     from ddr import ULSIF
-    from ddr.mixture import CLASSES, FourClusters
+    from ddr.paper.mixture import CLASSES, FourClusters
 
     truth = FourClusters()
     errors = {target: {clip: [] for clip in CLIPS} for target in ("marginal", "class-wise")}
@@ -46,7 +46,7 @@ def mixture(n, seeds):
 def biased_sampling(case, seeds):
     """Errors on a real table sampled with a known bias; both weights scaled to mean one."""
     from ddr import ULSIF
-    from ddr.shifts import biased_sampling as sample
+    from ddr.paper.shifts import biased_sampling as sample
 
     X, y, scaling = _table(case)
     errors = {clip: [] for clip in CLIPS}
@@ -61,8 +61,8 @@ def biased_sampling(case, seeds):
 
 
 def _table(case):
-    from ddr.datasets import load
-    from ddr.digits import digit_images
+    from ddr.paper.datasets import load
+    from ddr.paper.digits import digit_images
 
     if case in TABLES:
         table = load(case)

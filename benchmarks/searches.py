@@ -44,7 +44,8 @@ def _compare(repeats, experiment, case, pair):
 
 
 def _iwlspc(learner):
-    from ddr import IWLSPC, IWSearchCV
+    from ddr import IWSearchCV
+    from ddr.paper import IWLSPC
 
     grid = {"lam": list(learner.lams), "sigma": list(learner.sigmas)}
     plain = IWLSPC(centers=learner.centers)
@@ -52,7 +53,8 @@ def _iwlspc(learner):
 
 
 def _svm(learner):
-    from ddr import IWSearchCV, LinearSVMWithPosteriors
+    from ddr import IWSearchCV
+    from ddr.paper import LinearSVMWithPosteriors
 
     # Calibration on the training rows: posteriors play no part in a zero-one loss.
     plain = LinearSVMWithPosteriors(calibration="train", predict_by="decision")

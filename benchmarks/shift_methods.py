@@ -18,8 +18,8 @@ from sklearn.naive_bayes import GaussianNB
 from benchmarks.shift_tasks import draw
 from ddr import KLIEP, KMM, ULSIF, DDRClassifier, importance_weighted_score
 from ddr.guard import GuardedDDRClassifier
+from ddr.iwcv import weight_parameter
 from ddr.kernels import KernelBlocks, median_distance, squared_distances
-from ddr.validation import weight_parameter
 
 
 class KernelLogistic(LogisticRegression):

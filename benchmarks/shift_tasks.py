@@ -20,8 +20,8 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ddr import datasets
-from ddr.digits import digit_images
+from ddr.paper import datasets
+from ddr.paper.digits import digit_images
 
 MOST_ROWS, MOST_COLUMNS = 300, 30
 KINDS = ("none", "label", "covariate", "group", "site", "time", "conditional")

@@ -21,9 +21,7 @@ _NAMES = {
     "kmm": "KMM",
     "kde": "KDERatio",
     "ratio": "OverlapWarning AgreementWarning",
-    "iwlspc": "IWLSPC IWLSPCCV",
-    "svm": "LinearSVMWithPosteriors LinearSVMWithPosteriorsCV",
-    "validation": "IWSearchCV importance_weighted_score",
+    "iwcv": "IWSearchCV importance_weighted_score",
     "information": "entropy mutual_information effective_sample_size",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -33,9 +33,9 @@ from ddr._checks import (
 )
 from ddr._samples import Samples, check_target, label_codes, rows_for_ratio, takes_nan, whole
 from ddr.information import effective_sample_size, mutual_information
+from ddr.iwcv import check_labelled, fit_weighted, weight_parameter
 from ddr.ratio import LOW_AGREEMENT, AgreementWarning, DensityRatio, OverlapWarning, warn_of_overlap
 from ddr.ulsif import ULSIF
-from ddr.validation import check_labelled, fit_weighted, weight_parameter
 
 # Below this, an estimate of the ratio is what rounding left of zero.
 _NOTHING = 1e-100
@@ -275,7 +275,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from ddr.datasets import FourClusters
+    >>> from ddr.paper.datasets import FourClusters
     >>> problem = FourClusters()
     >>> X, y = problem.sample(300, "train", random_state=0)
     >>> X_target, y_target = problem.sample(1000, "test", random_state=1)
@@ -432,7 +432,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         """Whether the two samples differ, as far as a classifier can tell."""
         if self.significance is None or min(len(X), len(X_target)) < FEWEST_ROWS:
             return True
-        from ddr.two_samples import tell_apart  # here, so that importing DDRClassifier stays quick
+        from ddr.guard.apart import tell_apart  # here, so that importing DDRClassifier stays quick
 
         return tell_apart(X, X_target)[1] <= self.significance
 
@@ -619,7 +619,7 @@ def ddr_weights(X, y, X_target, estimator=None, ratio=None, **options):
 
     Examples
     --------
-    >>> from ddr.datasets import FourClusters
+    >>> from ddr.paper.datasets import FourClusters
     >>> X, y = FourClusters().sample(200, "train", random_state=0)
     >>> X_target, _ = FourClusters().sample(500, "test", random_state=1)
     >>> weights = ddr_weights(X, y, X_target, random_state=0)

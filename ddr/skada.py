@@ -35,7 +35,7 @@ class DDRReweightAdapter(BaseAdapter):
     >>> from skada import make_da_pipeline
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from ddr.datasets import FourClusters
+    >>> from ddr.paper.datasets import FourClusters
     >>> X, y = FourClusters().sample(300, "train", random_state=0)
     >>> X_target, _ = FourClusters().sample(400, "test", random_state=1)
     >>> learner = LogisticRegression().set_fit_request(sample_weight=True)

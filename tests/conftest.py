@@ -103,7 +103,7 @@ def chromium():
 @pytest.fixture(scope="session")
 def published(tmp_path_factory):
     """What a build gathers from the published runs, computed once for all processes."""
-    from companion.notebook_kit.files import held
+    from companion.kit.files import held
     from companion.pages import gather
 
     folder = tmp_path_factory.getbasetemp()

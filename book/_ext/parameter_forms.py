@@ -6,7 +6,7 @@ The card goes into the page as JSON; ``rerun_form.js`` makes a form of it that w
 import json
 from pathlib import Path
 
-from companion.notebook_kit.parameters import read_parameters
+from companion.kit.parameters import read_parameters
 
 
 def add_card(app, pagename, templatename, context, doctree):

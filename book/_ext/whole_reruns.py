@@ -5,7 +5,7 @@ A truncated or foreign notebook there would otherwise fail the build of the whol
 
 from pathlib import Path
 
-from companion.notebook_kit.rerun_page import read_reruns
+from companion.kit.rerun_page import read_reruns
 
 
 def leave_out(app, config):

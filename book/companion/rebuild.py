@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from ddr.datasets import manifest
+from ddr.paper.datasets import manifest
 
 _MNIST_ROWS = 20_000
 # StatLog's numbers for the categories that UCI's columns count from 1. Position 1 of A6 and of A7,

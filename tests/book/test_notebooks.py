@@ -5,9 +5,9 @@ import shutil
 
 import nbformat
 import pytest
-from companion.notebook_kit.execute import RUNS
-from companion.notebook_kit.nbval_numbers import Tolerance, differences
-from companion.notebook_kit.parameters import list_notebooks
+from companion.kit.execute import RUNS
+from companion.kit.nbval_numbers import Tolerance, differences
+from companion.kit.parameters import list_notebooks
 from hygiene import offences
 
 pytest_plugins = ["pytester"]

@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from companion.cli import cli
-from companion.notebook_kit.execute import RUNS
-from companion.notebook_kit.parameters import check_values, list_notebooks, read_parameters
+from companion.kit.execute import RUNS
+from companion.kit.parameters import check_values, list_notebooks, read_parameters
 from test_reruns import EXTREMES
 
 pytestmark = pytest.mark.browser

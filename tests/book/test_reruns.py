@@ -10,10 +10,10 @@ import time
 
 import nbformat
 import pytest
-from companion.notebook_kit import build
-from companion.notebook_kit.execute import RUNS, rerun
-from companion.notebook_kit.parameters import list_notebooks
-from companion.notebook_kit.rerun_page import as_rerun
+from companion.kit import build
+from companion.kit.execute import RUNS, rerun
+from companion.kit.parameters import list_notebooks
+from companion.kit.rerun_page import as_rerun
 from companion.pages import runs, write_files
 
 HOSTILE = "``` `<script>window.hacked = 1</script>` | \"q\" 'q' {{ z }} {ref}`x` </td> \n\\ é漢字"
@@ -48,7 +48,7 @@ EXTREMES = {
         | {"run_shown": 999, "Cs_shown": [1e6], "resize": "nearest"},
     ),
 }
-BUILD = "import sys; from companion.notebook_kit.build import build_site; build_site(sys.argv[1])"
+BUILD = "import sys; from companion.kit.build import build_site; build_site(sys.argv[1])"
 
 
 def built(root, copy, extremes=None):

@@ -10,7 +10,7 @@ from companion.evidence.printed import printed_means
 from companion.evidence.protocol_search import published
 from companion.runs.results import published_results
 
-from ddr.mixture import FourClusters
+from ddr.paper.mixture import FourClusters
 
 
 def tidy(gains, experiment="biased"):

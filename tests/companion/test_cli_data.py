@@ -21,7 +21,7 @@ from companion import cli, rebuild
 from companion.pages import PAGES
 from scipy.io import savemat
 
-from ddr.datasets import DATA_FOLDER, manifest, names
+from ddr.paper.datasets import DATA_FOLDER, manifest, names
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import nbformat
 from companion.evidence.tables import html
-from companion.notebook_kit.compare_runs import Pair, compare_runs, equal
+from companion.kit.compare_runs import Pair, compare_runs, equal
 from pandas import DataFrame
 
 

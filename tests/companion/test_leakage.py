@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import ddr
 from ddr import DDRClassifier, KDERatio, ddr_weights
-from ddr.mixture import FourClusters
+from ddr.paper.mixture import FourClusters
 
 METHODS = [getattr(ddr, name) for name in ddr.__all__ if name != "__version__"]
 RATIOS = [ddr.ULSIF, ddr.KLIEP, ddr.KMM, KDERatio]

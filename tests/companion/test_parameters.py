@@ -1,7 +1,7 @@
 """Parameter cards: strictly parsed, and wrong values refused before anything runs."""
 
 import pytest
-from companion.notebook_kit.parameters import (
+from companion.kit.parameters import (
     check_values,
     find_notebook,
     format_card,

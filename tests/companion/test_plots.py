@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from companion.figures import synthetic as plots
-from companion.notebook_kit import display as show
-from companion.notebook_kit.display import slider
+from companion.kit import display as show
+from companion.kit.display import slider
 from matplotlib.collections import PathCollection
 from matplotlib.contour import ContourSet
 from PIL import Image
 from sklearn.naive_bayes import GaussianNB
 
-from ddr.mixture import FourClusters
+from ddr.paper.mixture import FourClusters
 
 MIXTURE = FourClusters()
 

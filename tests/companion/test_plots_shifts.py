@@ -14,8 +14,8 @@ from companion.runs.protocols import changed, load_protocol
 from companion.runs.results import chosen_gaps, published_results, setting_of
 from sklearn.svm import SVC
 
-from ddr.shifts import ShiftedProblem
-from ddr.svm import LinearSVMWithPosteriors
+from ddr.paper.shifts import ShiftedProblem
+from ddr.paper.svm import LinearSVMWithPosteriors
 
 CASES = ("Ionosphere", "Diabete")
 

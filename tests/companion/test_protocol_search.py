@@ -17,12 +17,12 @@ from companion.runs.responses import (
 )
 from sklearn.svm import SVC
 
-from ddr.datasets import scale_to_unit_box
-from ddr.iwlspc import IWLSPCCV
+from ddr.iwcv import stratified_folds
 from ddr.kernels import gaussian_kernel
-from ddr.shifts import cross_dataset
-from ddr.svm import LinearSVMWithPosteriorsCV
-from ddr.validation import stratified_folds
+from ddr.paper.datasets import scale_to_unit_box
+from ddr.paper.iwlspc import IWLSPCCV
+from ddr.paper.shifts import cross_dataset
+from ddr.paper.svm import LinearSVMWithPosteriorsCV
 
 CASES = [f"case {i}" for i in range(8)]
 

@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from ddr.information import effective_sample_size
-from ddr.shifts import mixture_shift
+from ddr.paper.shifts import mixture_shift
 
 COMPARED = ("Unweighted", "uLSIF", "DDR-uLSIF")
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
-from ddr.datasets import load
+from ddr.paper.datasets import load
 
 # One run lies so near the mean of the 30 stored ones; the clipped recipe lies farther away.
 DISTANCE = 0.05

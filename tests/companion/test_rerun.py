@@ -11,9 +11,9 @@ import nbformat
 import papermill
 import pytest
 from companion.cli import main
-from companion.notebook_kit.execute import rerun
-from companion.notebook_kit.files import held, read_record, write_whole
-from companion.notebook_kit.rerun_page import as_rerun, find_labels, given_as_text
+from companion.kit.execute import rerun
+from companion.kit.files import held, read_record, write_whole
+from companion.kit.rerun_page import as_rerun, find_labels, given_as_text
 from companion.pages import runs, status
 from markdown_it import MarkdownIt
 

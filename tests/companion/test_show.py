@@ -5,8 +5,8 @@ import re
 import pandas as pd
 import pytest
 from companion.evidence.claims import claims
-from companion.notebook_kit import display as show
-from companion.notebook_kit.parameters import list_notebooks
+from companion.kit import display as show
+from companion.kit.parameters import list_notebooks
 
 # --- tables ----------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ddr import IWLSPC
 from ddr._checks import (
     check_choice,
     check_count,
@@ -12,6 +11,7 @@ from ddr._checks import (
     check_positive,
     check_weights,
 )
+from ddr.paper import IWLSPC
 from ddr.ratio import centers_of
 
 

@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr import KLIEP, KMM, ULSIF, DDRClassifier, KDERatio, ddr_weights
 from ddr.discriminative import ClassRatios, prior_ratio
-from ddr.mixture import FourClusters
+from ddr.paper.mixture import FourClusters
 from ddr.ratio import OverlapWarning
 
 SIGMA, LAM = 1.1, 0.05

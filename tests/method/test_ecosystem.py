@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr import ULSIF, DDRClassifier, GuardedDDRClassifier, IWSearchCV, ddr_weights
 from ddr.discriminative import ClassRatios
-from ddr.mixture import FourClusters
+from ddr.paper.mixture import FourClusters
 
 SCALE, OFFSET = np.array([1.0, 400.0]), np.array([50.0, 3.0])
 CUT = re.escape("X_target must be a tuple of one, (X_target,), within a cross-validation")

@@ -11,12 +11,12 @@ from sklearn.naive_bayes import GaussianNB
 from ddr import DDRClassifier
 from ddr.discriminative import ClassRatios, joint_weights, prior_ratio
 from ddr.information import entropy, mutual_information
-from ddr.iwlspc import IWLSPCCV
+from ddr.iwcv import IWSearchCV, importance_weighted_score, weighted_risk
 from ddr.kernels import gaussian_kernel
-from ddr.mixture import FourClusters
-from ddr.svm import LinearSVMWithPosteriorsCV
+from ddr.paper.iwlspc import IWLSPCCV
+from ddr.paper.mixture import FourClusters
+from ddr.paper.svm import LinearSVMWithPosteriorsCV
 from ddr.ulsif import ULSIF, second_moment, soft_moment, ulsif_coefficients
-from ddr.validation import IWSearchCV, importance_weighted_score, weighted_risk
 
 # The paper's equations 1 to 16. Two are statements about densities that nothing computes:
 # the expected risk (1) and Bayes's rule (4).

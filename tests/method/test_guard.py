@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr import AgreementWarning, DDRClassifier, GuardedDDRClassifier, shift_report
 from ddr.guard import CHOICES, RULE, Rule
-from ddr.prior_shift import PriorCorrectedClassifier, em_prior
-from ddr.two_samples import tell_apart, unsupported_share
+from ddr.guard.apart import tell_apart, unsupported_share
+from ddr.guard.prior import PriorCorrectedClassifier, em_prior
 
 
 @parametrize_with_checks([GuardedDDRClassifier()])

@@ -48,7 +48,6 @@ def test_entropy_needs_no_scikit_learn():
         ("ULSIF", ["piqp", "sklearn.neighbors", "sklearn.naive_bayes"]),
         ("KLIEP", ["piqp", "sklearn.neighbors", "sklearn.naive_bayes"]),
         ("DDRClassifier", ["piqp", "sklearn.neighbors"]),
-        ("IWLSPC", ["piqp", "sklearn.neighbors", "sklearn.naive_bayes"]),
         ("KMM", ["piqp"]),
         ("effective_sample_size", ["piqp"]),
     ],

@@ -61,7 +61,7 @@ def test_the_wheel_holds_the_method_and_nothing_else(wheel):
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"ddr"}
     for module in MODULES:
         assert f"ddr/{module}.py" in names
-    assert "ddr/data/manifest.json" in names
+    assert "ddr/paper/data/manifest.json" in names
 
 
 def test_every_module_imports_without_the_book(python, tmp_path):

@@ -12,7 +12,7 @@ from companion.evidence.universes import universe_name
 from companion.paths import PROTOCOLS
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
-from ddr.mixture import FourClusters
+from ddr.paper.mixture import FourClusters
 
 #: Weights of the ablation, by the universe whose DDR-uLSIF has them.
 PARTS = {

@@ -15,7 +15,7 @@ from ddr.kde import KDERatio
 from ddr.kernels import choose_centers, gaussian_kernel
 from ddr.kliep import KLIEP
 from ddr.kmm import KMM
-from ddr.mixture import FourClusters
+from ddr.paper.mixture import FourClusters
 from ddr.ulsif import ULSIF, second_moment, soft_moment, ulsif_coefficients
 
 

@@ -9,7 +9,7 @@ separable and C is large there are none, and weights change nothing unless they 
 import numpy as np
 import pandas as pd
 
-from ddr.svm import LinearSVMWithPosteriors
+from ddr.paper.svm import LinearSVMWithPosteriors
 
 # LIBSVM fulfils the conditions of optimality up to 1e-3: nearer margins cannot be told apart.
 _SLACK = 2e-3

@@ -3,8 +3,8 @@
 import numpy as np
 
 from companion.figures.style import COLORS, new_figure
-from ddr.datasets import load
-from ddr.digits import digit_images
+from ddr.paper.datasets import load
+from ddr.paper.digits import digit_images
 
 
 def _strip(images, side):

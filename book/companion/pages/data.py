@@ -6,8 +6,8 @@ from sklearn.decomposition import PCA
 
 from companion.evidence.tables import captioned
 from companion.figures.style import COLORS, new_figure
-from ddr.datasets import load, manifest, names, scale_to_unit_box, verify
-from ddr.digits import sixteen_by_sixteen
+from ddr.paper.datasets import load, manifest, names, scale_to_unit_box, verify
+from ddr.paper.digits import sixteen_by_sixteen
 
 _LOOKS = {
     -1: {"color": COLORS["blue"], "marker": "o"},

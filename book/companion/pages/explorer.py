@@ -17,8 +17,8 @@ from companion.evidence.universes import BASELINE, universe_gains, universe_name
 from companion.figures.synthetic import WINDOW
 from companion.paths import EXPERIMENTS
 from ddr import ULSIF, DDRClassifier, effective_sample_size
-from ddr.mixture import FourClusters
-from ddr.shifts import mixture_shift
+from ddr.paper.mixture import FourClusters
+from ddr.paper.shifts import mixture_shift
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)

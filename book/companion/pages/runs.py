@@ -8,10 +8,10 @@ import nbformat
 import pandas as pd
 
 from companion.evidence.tables import captioned, markdown, unbroken
-from companion.notebook_kit.compare_runs import compare_runs, equal
-from companion.notebook_kit.execute import ROOT, RUNS
-from companion.notebook_kit.parameters import list_notebooks
-from companion.notebook_kit.rerun_page import given_as_text, read_reruns
+from companion.kit.compare_runs import compare_runs, equal
+from companion.kit.execute import ROOT, RUNS
+from companion.kit.parameters import list_notebooks
+from companion.kit.rerun_page import given_as_text, read_reruns
 
 
 def files(evidence=None, root=ROOT):

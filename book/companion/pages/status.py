@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from companion.evidence.tables import captioned
-from companion.notebook_kit.execute import ROOT, TIMES
-from companion.notebook_kit.files import read_record
-from companion.notebook_kit.parameters import list_notebooks
+from companion.kit.execute import ROOT, TIMES
+from companion.kit.files import read_record
+from companion.kit.parameters import list_notebooks
 from ddr import __version__
 
 

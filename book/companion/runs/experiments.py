@@ -18,15 +18,15 @@ from companion.paths import cross_task
 from companion.runs.protocols import RATIOS
 from companion.runs.store import VALUES
 from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
-from ddr import datasets
 from ddr.discriminative import DDRClassifier
 from ddr.information import effective_sample_size, mutual_information
-from ddr.iwlspc import IWLSPCCV
+from ddr.iwcv import IWSearchCV
 from ddr.kernels import choose_centers, median_distance
+from ddr.paper import datasets
+from ddr.paper.iwlspc import IWLSPCCV
+from ddr.paper.shifts import accuracy_gap, biased_sampling, cross_dataset, mixture_shift
+from ddr.paper.svm import LinearSVMWithPosteriorsCV
 from ddr.ratio import OverlapWarning
-from ddr.shifts import accuracy_gap, biased_sampling, cross_dataset, mixture_shift
-from ddr.svm import LinearSVMWithPosteriorsCV
-from ddr.validation import IWSearchCV
 
 LEARNERS = ("naive_bayes", "iwlspc", "svm", "logistic")
 

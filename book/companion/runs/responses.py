@@ -11,11 +11,11 @@ from sklearn.svm import SVC
 
 from companion.runs.experiments import draw_cross, load_case
 from companion.runs.store import parameters_hash
-from ddr.datasets import scale_to_unit_box
+from ddr.iwcv import stratified_folds
 from ddr.kernels import gaussian_kernel, median_distance, squared_distances
-from ddr.shifts import selection_probability
-from ddr.svm import LinearSVMWithPosteriorsCV
-from ddr.validation import stratified_folds
+from ddr.paper.datasets import scale_to_unit_box
+from ddr.paper.shifts import selection_probability
+from ddr.paper.svm import LinearSVMWithPosteriorsCV
 
 #: Penalties of the response tables: half decades, to which the grids of a search are rounded.
 PENALTIES = 10.0 ** np.arange(-6.0, 2.5, 0.5)

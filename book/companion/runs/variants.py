@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from ddr.mixture import CLASSES, MEANS, FourClusters
+from ddr.paper.mixture import CLASSES, MEANS, FourClusters
 from ddr.ulsif import ULSIF
 
 

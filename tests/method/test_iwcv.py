@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr._checks import check_weights
-from ddr.validation import (
+from ddr.iwcv import (
     IWSearchCV,
     first_best,
     importance_weighted_score,

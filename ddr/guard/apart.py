@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from ddr.information import effective_sample_size
-from ddr.validation import stratified_folds
+from ddr.iwcv import stratified_folds
 
 _MOST_ROWS = 2000  # of a sample: more would only cost time
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jupyter_book.cli.main import build as jupyter_book
 
-from companion.notebook_kit.files import held
+from companion.kit.files import held
 from companion.paths import ROOT
 
 SITE = "_build/html"

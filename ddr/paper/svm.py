@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
 from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
-from ddr.validation import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
+from ddr.iwcv import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
 
 # LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
 # scikit-learn warns that the solver stopped early.
@@ -214,7 +214,7 @@ class LinearSVMWithPosteriors(_PlattSVM):
         Cost of a margin violation; that of row i is :math:`C w_i`.
     cv : int, splitter or iterable, default=5
         Folds whose held-out decision values the sigmoid is fitted to; see
-        ``ddr.validation.importance_weighted_score``.
+        ``ddr.iwcv.importance_weighted_score``.
     calibration : {"cv", "train"}, default="cv"
         Fit the sigmoid to held-out decision values (as LIBSVM does), or to those of the training
         rows: no extra machine to fit, but overconfident.
@@ -305,7 +305,7 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
     Cs : array-like, default=(1.0, 10.0, 100.0)
         Costs to try.
     cv : int, splitter or iterable, default=5
-        See ``ddr.validation.importance_weighted_score``.
+        See ``ddr.iwcv.importance_weighted_score``.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
         ``"log"`` and ``"squared"`` score the sigmoid fitted to the held-out decision values
         on these same values: its two parameters are not cross-validated again.

@@ -9,6 +9,7 @@ from scipy.linalg.lapack import dposv
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
+from ddr.iwcv import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
 from ddr.kernels import (
     KernelBlocks,
     distinct_rows,
@@ -17,7 +18,6 @@ from ddr.kernels import (
     squared_distances,
 )
 from ddr.ratio import centers_of
-from ddr.validation import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
 
 
 def iwlspc_moments(K, y_index, weight, n_classes):
@@ -222,7 +222,7 @@ class IWLSPCCV(_LeastSquaresPosterior):
     sigma_factors : array-like, default=(0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
         Used when ``sigmas`` is ``None``.
     cv : int, splitter or iterable, default=5
-        See ``ddr.validation.importance_weighted_score``.
+        See ``ddr.iwcv.importance_weighted_score``.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
     n_centers : int, default=100
     centers : array-like of shape (b, d), default=None

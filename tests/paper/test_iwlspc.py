@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr.iwlspc import IWLSPC, IWLSPCCV, iwlspc_coefficients
+from ddr.iwcv import IWSearchCV
 from ddr.kernels import median_distance
-from ddr.validation import IWSearchCV
+from ddr.paper.iwlspc import IWLSPC, IWLSPCCV, iwlspc_coefficients
 
 LOSSES = ["zero_one", "log", "squared"]
 

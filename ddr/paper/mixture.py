@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ddr._checks import check_choice, check_count
-from ddr._seeding import seed_sequence
+from ddr.paper._seeding import seed_sequence
 
 CLASSES = np.array([1, 2])
 #: Centres of the clusters: ``MEANS[c, k]`` is cluster ``k`` of class ``CLASSES[c]``.

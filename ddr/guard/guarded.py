@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ddr._checks import check_given, check_magnitude, check_rows
 from ddr._samples import check_target
 from ddr.discriminative import FEWEST_ROWS, DDRClassifier
+from ddr.guard.apart import tell_apart, unsupported_share
+from ddr.guard.prior import PriorCorrectedClassifier
 from ddr.information import effective_sample_size
-from ddr.prior_shift import PriorCorrectedClassifier
 from ddr.ratio import OverlapWarning
-from ddr.two_samples import tell_apart, unsupported_share
 
 #: What a guard chooses among, and what that is called in a sentence.
 CHOICES = {
@@ -162,7 +162,7 @@ def shift_report(X, y, X_target, estimator=None, *, random_state=0):
 
     Examples
     --------
-    >>> from ddr.datasets import FourClusters
+    >>> from ddr.paper.datasets import FourClusters
     >>> X, y = FourClusters().sample(300, "train", random_state=0)
     >>> X_target, _ = FourClusters().sample(300, "test", random_state=1)
     >>> print(shift_report(X, y, X_target))
@@ -201,7 +201,7 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from ddr.datasets import FourClusters
+    >>> from ddr.paper.datasets import FourClusters
     >>> X, y = FourClusters().sample(300, "train", random_state=0)
     >>> X_target, _ = FourClusters().sample(300, "test", random_state=1)
     >>> model = GuardedDDRClassifier(random_state=0).fit(X, y, X_target)

@@ -11,7 +11,7 @@ import sys
 
 from bs4 import BeautifulSoup
 
-from companion.notebook_kit.build import SITE
+from companion.kit.build import SITE
 from companion.paths import ROOT
 
 PDF = "_build/book.pdf"

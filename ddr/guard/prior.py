@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils import check_random_state
 
-from ddr.validation import stratified_folds
+from ddr.iwcv import stratified_folds
 
 _SMALLEST = 1e-9  # of a posterior: its logarithm must be finite
 

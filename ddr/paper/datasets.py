@@ -1,7 +1,7 @@
 """The eight real datasets of the paper, bundled, and the synthetic mixture.
 
 Every file is checked against its SHA-256 when it is read. Where the files come from is written in
-``ddr/data/manifest.json``; ``ddr-book data rebuild`` makes them again from the sources.
+``ddr/paper/data/manifest.json``; ``ddr-book data rebuild`` makes them again from the sources.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import check_array
 
-from ddr.mixture import FourClusters as FourClusters  # stands beside the real data
+from ddr.paper.mixture import FourClusters as FourClusters  # stands beside the real data
 
 DATA_FOLDER = Path(__file__).parent / "data"
 

@@ -18,14 +18,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import ddr.svm
-from ddr.svm import (
+import ddr.paper.svm
+from ddr.iwcv import IWSearchCV, stratified_folds
+from ddr.paper.svm import (
     LinearSVMWithPosteriors,
     LinearSVMWithPosteriorsCV,
     fit_platt,
     platt_posterior,
 )
-from ddr.validation import IWSearchCV, stratified_folds
 
 # --- Platt's sigmoid ------------------------------------------------------------------------------
 
@@ -131,8 +131,8 @@ def test_machine_of_many_rows_and_of_equal_rows_is_that_of_libsvm():
 )
 def test_machine_does_not_depend_on_where_the_search_for_it_starts(coef, intercept):
     X, y, weight = two_classes(300)
-    start = ddr.svm._Machines(np.array([coef]), np.array([intercept]), False)
-    found = ddr.svm._fit_machines(X, y, weight, 2, 1e-6, start)
+    start = ddr.paper.svm._Machines(np.array([coef]), np.array([intercept]), False)
+    found = ddr.paper.svm._fit_machines(X, y, weight, 2, 1e-6, start)
     reference = tight_svc(1.0).fit(X, y, weight).decision_function(X)
     np.testing.assert_allclose(X @ found.coef[0] + found.intercept[0], reference, atol=1e-4)
 
@@ -144,7 +144,7 @@ def test_machine_of_columns_or_weights_of_any_size_ends(monkeypatch, predict_by,
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = X[:, 0] + 0.3 * rng.normal(size=60) > 0
-    monkeypatch.setattr(ddr.svm, "_MOST_STEPS", 10_000)
+    monkeypatch.setattr(ddr.paper.svm, "_MOST_STEPS", 10_000)
     model = LinearSVMWithPosteriors(predict_by=predict_by, random_state=0)
     with pytest.warns(ConvergenceWarning, match="terminated early .* pre-processing your data"):
         model.fit(scale * X, y, np.full(60, cost))
@@ -163,7 +163,7 @@ def test_machine_without_the_matrix_of_inner_products_is_the_same(monkeypatch):
     X, y, weight = three_classes()
     model = LinearSVMWithPosteriorsCV(tol=1e-6, random_state=0)
     expected = model.fit(X, y, weight).predict_proba(X)
-    monkeypatch.setattr(ddr.svm, "_MOST_PRODUCTS", 0)
+    monkeypatch.setattr(ddr.paper.svm, "_MOST_PRODUCTS", 0)
     np.testing.assert_allclose(model.fit(X, y, weight).predict_proba(X), expected, atol=1e-4)
 
 

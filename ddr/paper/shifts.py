@@ -16,9 +16,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from ddr._checks import check_choice, check_count
-from ddr._seeding import seed_sequence
-from ddr.datasets import FourClusters, load, scale_to_unit_box
-from ddr.digits import RESIZES, SCALINGS, digit_images, scale_together, sixteen_by_sixteen
+from ddr.paper._seeding import seed_sequence
+from ddr.paper.datasets import FourClusters, load, scale_to_unit_box
+from ddr.paper.digits import RESIZES, SCALINGS, digit_images, scale_together, sixteen_by_sixteen
 
 DIRECTIONS = ("USPS to MNIST", "MNIST to USPS")
 _TRIES = 100
@@ -111,7 +111,7 @@ def accuracy_gap(estimator):
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from ddr import datasets
+    >>> from ddr.paper import datasets
     >>> table = datasets.load("Ionosphere")
     >>> gap = accuracy_gap(GaussianNB())
     >>> problem = biased_sampling(table.X, table.y, gap=gap, random_state=0)  # as in the paper
@@ -170,7 +170,7 @@ def biased_sampling(
     test_fraction : float
         Share of the rows that are set aside, uniformly at random, for the test.
     scaling : {"feature", "none"}
-        Whether to scale the columns to [-1, 1] first, by :func:`~ddr.datasets.scale_to_unit_box`.
+        Whether to scale the columns to [-1, 1] first (``scale_to_unit_box``).
     min_per_class : int
         A training set with fewer rows of some class is drawn again.
     random_state : None, int, SeedSequence, Generator or RandomState
@@ -192,7 +192,7 @@ def biased_sampling(
 
     Examples
     --------
-    >>> from ddr import datasets
+    >>> from ddr.paper import datasets
     >>> table = datasets.load("Ionosphere")
     >>> problem = biased_sampling(table.X, table.y, choose="none", random_state=0)
     >>> len(problem.y_test), bool((problem.importance >= 1).all())
@@ -239,9 +239,9 @@ def cross_dataset(
         Training set first.
     resize : {"bicubic", "bilinear", "nearest", "area", "crop"}
     antialias : bool, default=True
-        How MNIST's 28 x 28 pixels become 16 x 16; see :func:`ddr.digits.resize_matrix`.
+        How MNIST's 28 x 28 pixels become 16 x 16; see :func:`ddr.paper.digits.resize_matrix`.
     clip : bool, default=True
-        Whether to cut off what the resize overshoots; see :func:`ddr.digits.sixteen_by_sixteen`.
+        Whether to cut off what the resize overshoots (``ddr.paper.digits.sixteen_by_sixteen``).
     scaling : {"global", "sample", "feature", "pair", "draw", "joint", "joint pair", "joint draw"}
         How pixels are brought to [-1, 1]. "global": by the intensity range of the collection.
         "sample": each image by its own range. "feature", "pair", "draw": each pixel by its range
@@ -381,7 +381,7 @@ def _check_choice(n_omegas, choose, gap, test_fraction, min_per_class):
     if choose == "max_gap" and not callable(gap):
         raise ValueError(
             f"gap must be a callable when choose='max_gap', got {gap!r}; "
-            "ddr.shifts.accuracy_gap(classifier) makes one, and choose='none' needs none"
+            "ddr.paper.shifts.accuracy_gap(classifier) makes one, and choose='none' needs none"
         )
     check_count(n_omegas, "n_omegas")
     check_count(min_per_class, "min_per_class")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ddr import datasets
-from ddr._seeding import seed_sequence
-from ddr.datasets import FourClusters, digits_pair, load
-from ddr.mixture import MEANS
+from ddr.paper import datasets
+from ddr.paper._seeding import seed_sequence
+from ddr.paper.datasets import FourClusters, digits_pair, load
+from ddr.paper.mixture import MEANS
 
 USPS_COUNTS = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]
 # The top line of the first image (a six) of the sharper USPS, the file called zip.train.
@@ -230,7 +230,7 @@ def test_the_core_works_without_the_libraries_of_the_experiments():
     code = (
         "import sys; "
         "sys.modules.update(dict.fromkeys(['pandas', 'matplotlib', 'tqdm', 'yaml'])); "
-        "from ddr import datasets, shifts; "
+        "from ddr.paper import datasets, shifts; "
         "table = datasets.load('Ionosphere'); "
         "print(shifts.biased_sampling(table.X, table.y, choose='none', random_state=0))"
     )

@@ -12,10 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from ddr import shifts
-from ddr.datasets import FourClusters, load
-from ddr.digits import resize_images, resize_matrix, sixteen_by_sixteen
-from ddr.shifts import (
+from ddr.paper import shifts
+from ddr.paper.datasets import FourClusters, load
+from ddr.paper.digits import resize_images, resize_matrix, sixteen_by_sixteen
+from ddr.paper.shifts import (
     accuracy_gap,
     biased_sampling,
     cross_dataset,
@@ -299,7 +299,7 @@ def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
         ({"min_per_class": np.nan}, "min_per_class must be a whole number of at least 1, got nan"),
         ({"strength": np.nan}, "strength must be a finite number, got nan"),
         ({"strength": "4"}, "strength must be a finite number, got '4'"),
-        ({"choose": "max_gap"}, r"ddr\.shifts\.accuracy_gap\(classifier\) makes one"),
+        ({"choose": "max_gap"}, r"ddr\.paper\.shifts\.accuracy_gap\(classifier\) makes one"),
         ({"y": [np.nan, *[0.0, 1.0] * 199, 1.0]}, "a label for each row, got 1 missing"),
         ({"y": [None, pd.NA, *["a", "b"] * 199]}, "a label for each row, got 2 missing"),
         ({"y": np.arange(400) / 7}, "y must hold class labels of one type"),

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from ddr._checks import check_choice
-from ddr.datasets import COLLECTIONS, load, scale_to_unit_box
+from ddr.paper.datasets import COLLECTIONS, load, scale_to_unit_box
 
 RESIZES = ("bicubic", "bilinear", "nearest", "area", "crop")
-#: Ways to bring pixels to [-1, 1]; :func:`ddr.shifts.cross_dataset` says what each means.
+#: Ways to bring pixels to [-1, 1]; :func:`ddr.paper.shifts.cross_dataset` says what each means.
 SCALINGS = ("global", "sample", "feature", "pair", "draw", "joint", "joint pair", "joint draw")
 
 

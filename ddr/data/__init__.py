@@ -1,1 +1,0 @@
-"""The bundled data files; read them through :mod:`ddr.datasets`."""

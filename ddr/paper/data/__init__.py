@@ -1,0 +1,1 @@
+"""The bundled data files; read them through :mod:`ddr.paper.datasets`."""
