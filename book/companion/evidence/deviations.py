@@ -58,11 +58,11 @@ def effect_sentences(results, claims, entry):
 def _universe_sentence(results, experiment, universe):
     found = universe_effect(results, experiment, universe)
     return (
-        f"{experiment}, *{universe_name(universe)}* instead of what is done here: gain over uLSIF "
-        f"{points(found['gain_changed'])} points, with what is done here "
-        f"{points(found['gain_baseline'])}; accuracy of DDR-uLSIF "
-        f"{found['accuracy_changed']:.2f} % and {found['accuracy_baseline']:.2f} % "
-        f"(the same {found['runs']} runs of {found['cases']} cases)"
+        f"{experiment}, *{universe_name(universe)}* instead of what is done here changes the gain "
+        f"over uLSIF by {points(found['gain_change'])} points (published: "
+        f"{points(found['gain_published'])}) and the accuracy of DDR-uLSIF by "
+        f"{points(found['accuracy_change'])} (published: {found['accuracy_published']:.2f} %), on "
+        f"the same {found['runs']} runs of {found['cases']} cases"
     )
 
 

@@ -21,7 +21,7 @@ def read():
 
 
 def _base(experiment):
-    return changed(load_protocol(experiment), **FEW, **read()["base"].get(experiment, {}))
+    return changed(load_protocol(experiment), **FEW)
 
 
 def _changes(experiment):
@@ -31,7 +31,7 @@ def _changes(experiment):
 
 
 def universes(experiment):
-    """Protocols of an experiment's universes: one choice changed at a time."""
+    """Protocols of an experiment's universes: one choice of the published protocol changed."""
     base = changed(_base(experiment), runs=read()["runs"][experiment])
     return {
         name: changed(base, protocol=f"universe:{name}", **change)
