@@ -112,7 +112,7 @@ def test_the_share_of_a_gain_is_that_of_fiellers_theorem():
 
 
 def test_words_in_other_worlds_follow_the_gain():
-    worlds = verdicts.judge(runs_like_the_paper("cross"), "cross").worlds
+    worlds = verdicts.worlds(runs_like_the_paper("cross"), "cross")
     np.testing.assert_allclose(worlds.sum(axis=1), 1)
     assert worlds.at["as printed", "reproduces"] > 0.9
     assert worlds.at["halved", "reproduces"] < 0.1

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 
 from companion.evidence.printed import cases, compared_methods, ledger, printed_gains
 from companion.runs.protocols import load_protocol
@@ -96,18 +96,25 @@ def corrected_t_test(differences, shared):
 def shrunken(estimates, errors):
     """Normal estimates shrunk towards their common mean, by how much they vary beyond chance.
 
-    Returns mean and standard error, the spread of the truths (DerSimonian and Laird), and the
+    Returns mean and standard error, the spread of the truths (by Paule and Mandel), and the
     shrunken estimates with their standard errors.
     """
     estimates, errors = np.asarray(estimates, dtype=float), np.asarray(errors, dtype=float)
-    weight, k = 1 / np.maximum(errors, 1e-9) ** 2, len(estimates)
-    q = weight @ (estimates - weight @ estimates / weight.sum()) ** 2
-    between = max(0, (q - k + 1) / (weight.sum() - weight @ weight / weight.sum()))
-    total = 1 / (errors**2 + between)
-    mean, error = total @ estimates / total.sum(), total.sum() ** -0.5
-    part = between / (between + errors**2) if between else np.zeros(k)
-    shrunk = mean + part * (estimates - mean)
-    return mean, error, np.sqrt(between), shrunk, np.sqrt(part * errors**2 + (1 - part) ** 2 * error**2)
+
+    def summary(between):
+        weight = 1 / (np.maximum(errors, 1e-9) ** 2 + between)
+        return weight @ estimates / weight.sum(), weight
+
+    def excess(between):
+        mean, weight = summary(between)
+        return weight @ (estimates - mean) ** 2 - len(estimates) + 1
+
+    most = len(estimates) * estimates.var() + 1e-12
+    between = optimize.brentq(excess, 0, most) if excess(0) > 0 else 0.0
+    mean, weight = summary(between)
+    part = between * weight
+    spread = np.sqrt(part * errors**2 + (1 - part) ** 2 / weight.sum())
+    return mean, weight.sum() ** -0.5, np.sqrt(between), mean + part * (estimates - mean), spread
 
 
 def holm(p_values):

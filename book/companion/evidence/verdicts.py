@@ -73,10 +73,7 @@ class Effect(NamedTuple):
 
 
 class TableVerdict(NamedTuple):
-    """What was found of one table under one protocol, what a replication would reach, the word.
-
-    ``worlds`` has a row for each world, with the share of tables that would get each word there.
-    """
+    """What was found of one table under one protocol, what a replication would reach, the word."""
 
     values: pd.DataFrame
     orders: pd.DataFrame
@@ -84,7 +81,6 @@ class TableVerdict(NamedTuple):
     effect: Effect
     expected: dict
     word: str
-    worlds: pd.DataFrame
 
 
 def value_marks(delta, low, high):
@@ -239,24 +235,37 @@ def judge(results, experiment, protocol="matched"):
     """Judge a table under a protocol: values, orders, columns, effect, and the word."""
     table, orders = (f(results, experiment, protocol) for f in (compare, compare_orders))
     effect = table_effect(results, experiment, protocol)
-    n = int(np.clip(table["n"].max(), 2, ledger()["runs"]))
-    alike = correlations(results, experiment, protocol)
-    worlds = {name: replicated(experiment, alike, n, share) for name, share in WORLDS.items()}
+    again = replicated(experiment, *_as_ours(results, experiment, protocol))
     judged = {  # the share of values, and of orders, that were run at all
         **dict.fromkeys(("agrees", "near"), (table["value"] != "not run").mean()),
         **dict.fromkeys(("kept", "open", "reversed"), (orders["order"] != "not run").mean()),
     }
-    expected = {
-        mark: float(worlds["as printed"][mark].mean() * share) for mark, share in judged.items()
-    }
+    expected = {mark: float(again[mark].mean() * share) for mark, share in judged.items()}
     found = Counter(table["value"]) + Counter(orders["order"])
     of_ours = {mark: found[mark] for mark in expected} | {"share": effect.share}
-    words = {name: _words(counts, expected, len(orders)) for name, counts in worlds.items()}
-    shares = {name: {word: np.mean(w == word) for word in WORDS} for name, w in words.items()}
     word = str(_words(of_ours, expected, len(orders))) if table["n"].any() else "not run"
-    return TableVerdict(
-        table, orders, compare_columns(table), effect, expected, word, pd.DataFrame(shares).T
-    )
+    return TableVerdict(table, orders, compare_columns(table), effect, expected, word)
+
+
+def _as_ours(results, experiment, protocol):
+    """How our methods vary together, and the number of our runs, as far as the print has them."""
+    runs = accuracies(results, experiment, protocol).groupby(level="case").size().max()
+    n = int(np.clip(np.nan_to_num(runs), 2, ledger()["runs"]))
+    return correlations(results, experiment, protocol), n
+
+
+def worlds(results, experiment, protocol="matched"):
+    """Share of tables that would get each word if so much of the printed gain were there."""
+    drawn = {
+        name: replicated(experiment, *_as_ours(results, experiment, protocol), share)
+        for name, share in WORLDS.items()
+    }
+    expected = {mark: counts.mean() for mark, counts in drawn["as printed"].items()}
+    pairs, rows = len(distinguished(experiment)), {}
+    for name, counts in drawn.items():
+        words = _words(counts, expected, pairs)
+        rows[name] = {word: float(np.mean(words == word)) for word in WORDS}
+    return pd.DataFrame(rows).T
 
 
 def _words(counts, expected, pairs):
