@@ -4,13 +4,13 @@ import time
 from functools import lru_cache
 
 import numpy as np
+from ddr.discriminative import ddr_weights
 from scipy import stats
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from companion.evidence.claim_checks import FAILS, HOLDS, IN_PART, UNDECIDED, Finding, check
 from companion.runs.protocols import load_protocol
-from ddr.discriminative import ddr_weights
 from ddr.kde import KDERatio
 from ddr.kernels import choose_centers, gaussian_kernel
 from ddr.kliep import KLIEP
