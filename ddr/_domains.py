@@ -5,6 +5,8 @@ domain marks the source and a negative one the target. Whatever transforms X or 
 then treats both alike.
 """
 
+import reprlib
+
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length
@@ -41,7 +43,7 @@ def two_samples(X, y, X_target=None, sample_domain=None, sample_weight=None):
     if not numbers or not np.all(np.abs(domain) > 0) or not np.any(domain > 0):
         raise ValueError(
             "sample_domain must hold a positive number for each source row and a negative one for "
-            f"each target row, with a source row at least, got {sample_domain!r}"
+            f"each target row, with a source row at least, got {reprlib.repr(sample_domain)}"
         )
     check_consistent_length(X, y, domain, sample_weight)
     source = domain > 0

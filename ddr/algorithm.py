@@ -116,7 +116,7 @@ def rounds(
     known=None,
     sample_weight=None,
 ):
-    r"""Yield the states of Algorithm 1 without end, the unweighted one first.
+    r"""Yield the states of Algorithm 1, weights by eq. 8, without end, the unweighted one first.
 
     Parameters
     ----------

@@ -174,8 +174,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     -----
     The target comes as ``X_target``, or within X, marked by a negative ``sample_domain`` (as in
     skada). The second way is for pipelines and cross-validation, which treat X as one sample:
-    steps before this classifier transform both samples alike, folds cut both. ``fit(X, y)`` without
-    a target means no shift: the plain estimator, with weights of one, and a warning that says so.
+    steps before this classifier transform both samples alike, folds cut both. A search must know
+    that, too: ``sklearn.set_config(enable_metadata_routing=True)``. ``fit(X, y)`` without a target means no shift: the plain estimator, with weights of one, and a warning that says so.
 
     An ``X_target`` far out of X's range in most columns is refused: it was, most likely, not
     transformed as X was.
@@ -402,8 +402,9 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         return self._ask("decision_function", X)
 
     def score(self, X, y, sample_weight=None, *, sample_domain=None):
-        """Accuracy; with ``sample_domain`` that of the source rows, whose labels are known."""
-        X, y, _, sample_weight = two_samples(X, y, None, sample_domain, sample_weight)
+        """Accuracy; where ``sample_domain`` marks rows of both samples, that on the source."""
+        if sample_domain is not None and np.any(np.asarray(sample_domain) > 0):
+            X, y, _, sample_weight = two_samples(X, y, None, sample_domain, sample_weight)
         return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
 
     def __sklearn_tags__(self):

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from ddr.iwcv import fit_weighted
 from ddr.paper.choices import algorithm_1
 
-#: What the three are called in the paper's figures.
-THREE = ("unweighted", "DR", "DDR")
+#: What the three are called, in this order.
+THREE = ("no weights", "plain ratio", "DDR")
 
 
 class Fit(NamedTuple):
@@ -54,8 +54,8 @@ def fit_three(X, y, X_target, learner, ratio, **choices):
     >>> found = fit_three(p.X_train, p.y_train, p.X_test, GaussianNB(), ULSIF(2.0, random_state=0))
     >>> for name, fit in found.items():
     ...     print(f"{name}: {fit.model.score(p.X_test, p.y_test):.3f}")
-    unweighted: 0.9...
-    DR: 0.9...
+    no weights: 0.9...
+    plain ratio: 0.9...
     DDR: 0.9...
     """
     data = X, y, X_target, learner, ratio

@@ -62,7 +62,7 @@ def test_a_ratio_that_vanishes_within_ddr_is_said(samples):
     with pytest.warns(OverlapWarning, match="weights rest on"):
         narrow.fit(X, T)
     with pytest.warns(OverlapWarning, match="vanishes at every row of class .* counts as one"):
-        DDRClassifier(ratio=narrow, significance=None, random_state=0).fit(X, y, T)
+        DDRClassifier(ratio=narrow, random_state=0).fit(X, y, T)
 
 
 @pytest.mark.parametrize("ratio", [ULSIF, KLIEP])

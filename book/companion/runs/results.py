@@ -196,7 +196,7 @@ def weights_of(drawn, choices):
         problem.X_train, problem.y_train, problem.X_test, learner, ratios["uLSIF"], **choices
     )
     weights = {} if problem.importance is None else {"Ideal": problem.importance}
-    weights |= {"uLSIF": found["DR"].weights, "DDR": found["DDR"].weights}
+    weights |= {"uLSIF": found["plain ratio"].weights, "DDR": found["DDR"].weights}
     return {name: weight / np.mean(weight) for name, weight in weights.items()}
 
 
