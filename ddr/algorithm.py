@@ -192,6 +192,14 @@ def until_drop(states, max_iter=10, min_iter=1):
     """The states up to the first fall of mutual information, and the place of the one before it.
 
     At most ``max_iter`` reweightings; the state to keep is not earlier than ``min_iter``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> guesses = [np.array([[p, 1 - p], [1 - p, p]]) for p in (0.6, 0.9, 0.7, 0.99)]
+    >>> states, kept = until_drop(State(None, None, None, None, guess) for guess in guesses)
+    >>> len(states), kept
+    (3, 1)
     """
     seen, values = [], []
     for state in islice(states, max_iter + 1):

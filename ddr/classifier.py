@@ -175,7 +175,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     The target comes as ``X_target``, or within X, marked by a negative ``sample_domain`` (as in
     skada). The second way is for pipelines and cross-validation, which treat X as one sample:
     steps before this classifier transform both samples alike, folds cut both. A search must know
-    that, too: ``sklearn.set_config(enable_metadata_routing=True)``. ``fit(X, y)`` without a target means no shift: the plain estimator, with weights of one, and a warning that says so.
+    that, too: ``sklearn.set_config(enable_metadata_routing=True)``. ``fit(X, y)`` without a target
+    means no shift: the plain estimator, with weights of one, and a warning that says so.
 
     An ``X_target`` far out of X's range in most columns is refused: it was, most likely, not
     transformed as X was.
