@@ -122,7 +122,9 @@ def test_expected_counts_are_those_of_drawn_replications():
                 runs[m] = rng.normal(mean, sd / np.sqrt(30)) + rng.normal(0, sd, 30)
             tests = [stats.ttest_rel(runs[asked.method], runs[r]) for r in asked.rivals]
             count += all(t.pvalue < 0.05 and t.statistic > 0 for t in tests)
-            rows += [("biased", "x", case, m, k, a) for m in runs for k, a in enumerate(runs[m])] * (number == 0)
+            rows += [
+                ("biased", "x", case, m, k, a) for m in runs for k, a in enumerate(runs[m])
+            ] * (number == 0)
         counts.append(count)
     columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
     independent = pd.DataFrame(rows, columns=columns)  # so are the methods of these runs

@@ -167,7 +167,9 @@ def test_methods_of_a_replication_vary_together_as_ours_do():
     for row in runs[["case", "seed"]].drop_duplicates().itertuples():
         noise[row.case, row.seed] = rng.normal(0, 0.1)
     shared = [noise[key] for key in zip(runs["case"], runs["seed"], strict=True)]
-    alike = replication.correlations(runs.assign(accuracy=runs["accuracy"] + shared), "biased", "matched")
+    alike = replication.correlations(
+        runs.assign(accuracy=runs["accuracy"] + shared), "biased", "matched"
+    )
     drawn = replication.simulated("biased", alike, 30)
     for case, first, second in (("Diabete", 0, 1), ("USPS5v6", 0, 2)):
         names = ["Unweighted", "uLSIF", "DDR-uLSIF", "Oracle-imp"]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from companion.evidence.printed import ledger
 
@@ -19,6 +20,13 @@ class Candidates(NamedTuple):
     names: list
     cells: list
     draws: np.ndarray
+
+
+def from_moments(names, cells, mean, sd, n):
+    """Candidates whose draws were not kept: normal scores with just these means and sds."""
+    scores = stats.norm.ppf((np.arange(n) + 0.5) / n)
+    scores /= scores.std(ddof=1)
+    return Candidates(names, cells, mean[..., None] + sd[..., None] * scores)
 
 
 def groups(search):

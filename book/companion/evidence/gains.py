@@ -17,7 +17,18 @@ from companion.runs.protocols import load_protocol
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
 ALPHA = 0.05
-_COLUMNS = ["case", "rival", "n", "gain", "low", "high", "printed", "p_paired", "p_welch", "p_corrected"]
+_COLUMNS = [
+    "case",
+    "rival",
+    "n",
+    "gain",
+    "low",
+    "high",
+    "printed",
+    "p_paired",
+    "p_welch",
+    "p_corrected",
+]
 
 
 def runs_of(results, experiment, protocol):

@@ -14,7 +14,15 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from companion.evidence.confidence import Candidates, confidence_set, moments
+from companion.evidence.confidence import (
+    Candidates,
+    confidence_set,
+    from_moments,
+    halves,
+    limits,
+    moments,
+    passed,
+)
 from companion.evidence.printed import values
 from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
@@ -224,7 +232,9 @@ def publish(search, found):
 
 def published(name, kind="search"):
     """Read what a search has published: its protocols, its trials, or early responses."""
-    return pd.read_csv(StringIO(verified(FOLDER)[f"{name}-{kind}.csv"].decode()), keep_default_na=False)
+    return pd.read_csv(
+        StringIO(verified(FOLDER)[f"{name}-{kind}.csv"].decode()), keep_default_na=False
+    )
 
 
 def cells_of(table, column, value="mean"):
@@ -288,6 +298,22 @@ def one_draw(printed, cases, repeats=2000, seed=0):
     sd = printed.loc[printed["case"].isin(cases), "sd"].to_numpy()
     off = np.random.default_rng(seed).normal(0.0, 1.0, (repeats, 1, len(sd))) * sd
     return np.sqrt(np.mean(off[:, 0] ** 2, axis=1))
+
+
+def set_of(search, wide):
+    """Take a table of ours for print: the protocols that it would not contradict."""
+    table, columns = published(search["name"]), search["columns"]
+    cells = list(product(search["cases"], columns))
+    ours = [
+        table[[f"{kind}|{case}|{column}" for case, column in cells]].to_numpy(dtype=float)
+        for kind in ("mean", "sd")
+    ]
+    candidates = from_moments(list(table.index), cells, *ours, int(table["draws"].max()))
+    runs = wide[columns].stack().unstack("seed").loc[cells].to_numpy(dtype=float)
+    sides = halves(search, cells)
+    most = limits(candidates, search, sides, (runs.shape[1], candidates.draws.shape[2]))
+    share = passed(ours, moments(runs), most, sides)
+    return table[KEYS].assign(passed=share, member=share >= search["set"]["share"])
 
 
 def levels(table, search):

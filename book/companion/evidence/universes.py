@@ -133,7 +133,9 @@ def all_changes(results):
     changes = pd.concat(tables, ignore_index=True).dropna(subset=["p"])
     half = (changes["high"] - changes["low"]) / 2
     error = half / stats.t.ppf(0.975, changes["cases"] - 1)
-    changes = changes.assign(p_holm=holm(changes["p"]), shrunk=shrunken(changes["change"], error)[3])
+    changes = changes.assign(
+        p_holm=holm(changes["p"]), shrunk=shrunken(changes["change"], error)[3]
+    )
     return changes.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 

@@ -128,6 +128,8 @@ def _kept(information, stop, start_may_win):
     """The state that is kept: of largest mutual information, perhaps up to its first drop."""
     first = 1 - start_may_win
     if stop == "first drop":
-        drops = [t for t in range(first + 1, len(information)) if information[t] < information[t - 1]]
+        drops = [
+            t for t in range(first + 1, len(information)) if information[t] < information[t - 1]
+        ]
         information = information[: drops[0] if drops else None]
     return first + int(np.argmax(information[first:]))
