@@ -1,22 +1,18 @@
-"""What the two explorers show: results computed beforehand, put into the page as JSON.
+"""What the explorer shows: results computed beforehand, put into the page as JSON.
 
-The first lets a reader change the kernel width, the strength of the shift and the method on the
-paper's mixture; the second an open choice, and shows the gain of each table.
+It lets a reader change the kernel width, the strength of the shift and the method on the paper's
+mixture.
 """
 
 import json
 
 import numpy as np
 from contourpy import contour_generator
-from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
-from companion.evidence.gains import RIVAL
-from companion.evidence.printed import table_title
-from companion.evidence.universes import BASELINE, universe_gains, universe_name
-from companion.figures.synthetic import WINDOW
-from companion.paths import EXPERIMENTS
-from ddr import ULSIF, DDRClassifier, effective_sample_size
+from companion.evidence.front import fits
+from companion.evidence.pictures import WINDOW
+from ddr import ULSIF, effective_sample_size
 from ddr.paper.mixture import FourClusters
 from ddr.paper.shifts import mixture_shift
 
@@ -27,12 +23,9 @@ METHODS = ("no weights", "plain ratio", "DDR")
 N_TRAIN, N_TEST, DRAWS = 150, 1000, 5
 
 
-def files(evidence):
-    """Give the data of both explorers."""
-    return {
-        "explorer_shift.md": embedded("ddr-shift", shift_data()),
-        "explorer_choices.md": embedded("ddr-choices", choices_data(evidence.results)),
-    }
+def files():
+    """Give the data of the explorer."""
+    return {"explorer_shift.md": embedded("ddr-shift", shift_data())}
 
 
 def embedded(name, data):
@@ -69,18 +62,6 @@ def shift_data():
     return data | {"samples": samples, "states": states}
 
 
-def fits(problem, learner, ratio, **options):
-    """Fit each of the three methods; give its model and the weights of the training rows."""
-    X, y, X_test = problem.X_train, problem.y_train, problem.X_test
-    plain = clone(ratio).fit(X, X_test).weights_
-    adapted = DDRClassifier(learner, ratio, **options).fit(X, y, X_test)
-    return {
-        "no weights": (clone(learner).fit(X, y), np.ones(len(y))),
-        "plain ratio": (clone(learner).fit(X, y, sample_weight=plain), plain),
-        "DDR": (adapted, adapted.weights_),
-    }
-
-
 def _state(fitted, draws):
     scores = [m.score(d.X_test, d.y_test) for (m, _), d in zip(fitted, draws, strict=True)]
     model, weights = fitted[0]
@@ -97,17 +78,3 @@ def _boundary(model, steps=60):
     points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     first = model.predict_proba(points)[:, 0].reshape(steps, steps)
     return [line.round(2)[::2].tolist() for line in contour_generator(across, up, first).lines(0.5)]
-
-
-def choices_data(results):
-    """The gain of each table under each open choice."""
-    shown, tables = ["gain", "low", "high", "over_none"], {}
-    for experiment in EXPERIMENTS:
-        found = universe_gains(results, experiment)[shown].round(2)
-        tables[table_title(experiment)] = found.T.to_dict("list")
-    names = {u: universe_name(u) for found in tables.values() for u in found}
-    choices = [
-        {"name": names[u], "gains": {t: found.get(u) for t, found in tables.items()}}
-        for u in sorted(names, key=lambda u: (u != BASELINE, names[u]))
-    ]
-    return {"rival": RIVAL, "choices": choices}
