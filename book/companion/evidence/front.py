@@ -7,7 +7,6 @@ from textwrap import fill
 import numpy as np
 from IPython.display import Markdown
 from matplotlib.lines import Line2D
-from sklearn.base import clone
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases, paired
 from companion.evidence.pictures import boundary, class_handles, class_points
@@ -17,9 +16,9 @@ from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.evidence.verdicts import judge
 from companion.paths import EXPERIMENTS, PROTOCOLS, ROOT
-from companion.runs.experiments import setting_of
+from companion.runs.experiments import draw
 from companion.runs.protocols import load_protocol
-from ddr import DDRClassifier
+from ddr.paper.comparison import fit_three
 
 #: The run of the picture: the first of the published ones with so many training points.
 CASE, RUN = "300", 0
@@ -127,25 +126,13 @@ def benchmark(name):
 # Pictures
 
 
-def fits(problem, learner, ratio, **options):
-    """Fit each of the three methods; give its model and the weights of the training rows."""
-    X, y, X_test = problem.X_train, problem.y_train, problem.X_test
-    plain = clone(ratio).fit(X, X_test).weights_
-    adapted = DDRClassifier(learner, ratio, **options).fit(X, y, X_test)
-    return {
-        "no weights": (clone(learner).fit(X, y), np.ones(len(y))),
-        "plain ratio": (clone(learner).fit(X, y, sample_weight=plain), plain),
-        "DDR": (adapted, adapted.weights_),
-    }
-
-
 def hero_figure():
     """Training beside test data of one published run, with three learned boundaries."""
     protocol = load_protocol("synthetic")
-    problem, bench = setting_of(protocol, CASE, RUN)
-    found = fits(problem, bench.learner, bench.ratio("uLSIF"), **protocol["ddr"])
-    models = {name: model for name, (model, _) in found.items()}
+    problem, learner, ratios = draw(protocol, CASE, RUN)
     X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
+    found = fit_three(X, y, X_test, learner, ratios["uLSIF"], **protocol["ddr"])
+    models = {name: fit.model for name, fit in found.items()}
     figure, axes = new_figure(9.8, 3.4, columns=2)
     shown = slice(0, 3 * len(y))  # enough points to see where they lie
     _sample(axes[0], X, y, models, "training data")
