@@ -15,7 +15,7 @@ from companion.evidence.printed import ledger
 
 
 class Candidates(NamedTuple):
-    """Accuracies of protocols: ``draws`` has axes protocol, cell, draw; cells are (case, column)."""
+    """Accuracies of protocols: axes protocol, cell, draw; a cell is a case and a column."""
 
     names: list
     cells: list
@@ -33,8 +33,8 @@ def groups(search):
     """Cases that never part: as the rules name them, or the two directions of a pair of digits."""
     related = search["related"]
     if related == "directions":
-        half = len(search["cases"]) // 2
-        related = [list(pair) for pair in zip(search["cases"][:half], search["cases"][half:])]
+        cases, half = search["cases"], len(search["cases"]) // 2
+        related = [list(pair) for pair in zip(cases[:half], cases[half:], strict=True)]
     together = {case for group in related for case in group}
     return related + [[case] for case in search["cases"] if case not in together]
 
@@ -100,20 +100,30 @@ def confidence_set(search, printed, candidates):
 
 
 def _planted(search, candidates, sides):
-    """Take protocols at random for the truth: print from half of the draws, the search on others."""
+    """Take protocols at random for the truth, with a print from draws that the search never saw."""
     rule, rng = search["set"], np.random.default_rng(search["set"]["seed"] + 2)
-    n = candidates.draws.shape[2] // 2
-    most, rows = limits(candidates, search, sides, (n, n)), []
+    n, rows = candidates.draws.shape[2], []
+    split = None if search.get("moments") else limits(candidates, search, sides, (n // 2, n // 2))
     for truth in rng.integers(len(candidates.names), size=search["planted"]):
-        order = rng.permutation(candidates.draws.shape[2])
-        print_of, ours = (moments(candidates.draws[..., o]) for o in (order[:n], order[n : 2 * n]))
-        share = passed(ours, [m[truth] for m in print_of], most, sides)
+        if split is None:  # no draw was kept: new ones for print and search
+            fresh = [_normal_draws(candidates, k, rng) for k in (ledger()["runs"], n)]
+            most = limits(fresh[1], search, sides, (ledger()["runs"], n))
+            draws = [c.draws for c in fresh]
+        else:
+            order, most = rng.permutation(n), split
+            draws = [candidates.draws[..., o] for o in (order[: n // 2], order[n // 2 :])]
+        share = passed(moments(draws[1]), moments(draws[0][truth]), most, sides)
         rows.append(("planted", share[truth] >= rule["share"], (share >= rule["share"]).sum(), 0))
     return pd.DataFrame(rows, columns=["trial", "found", "size", "best"])
 
 
+def _normal_draws(candidates, n, rng):
+    mean, sd = (moment[..., None] for moment in moments(candidates.draws))
+    return candidates._replace(draws=mean + sd * rng.standard_normal((*mean.shape[:2], n)))
+
+
 def _permuted(search, candidates, sides, most, target):
-    """Deal the printed rows to other cases: what the family would find in a print that never was."""
+    """Deal the printed rows to other cases: what would be found in a print that never was."""
     rng, rows = np.random.default_rng(search["set"]["seed"] + 3), []
     ours, cells = moments(candidates.draws), candidates.cells
     whole = np.ones((1, len(cells)))

@@ -1,4 +1,4 @@
-"""How much of the printed gain is here, what the words are worth, and which cells were never seen."""
+"""How much of the printed gain is here, what the words are worth, which cells were not seen."""
 
 import pandas as pd
 from IPython.display import Markdown

@@ -1,8 +1,8 @@
 """What to expect on a dataset of your own, from the real datasets of the paper's tables.
 
-Each case has a gain and an error; the gains vary from case to case by more than that. A hierarchical
-summary separates the two, shrinks each case towards the mean, and says what a further case would
-show: datasets are what is scarce here, not runs.
+Each case has a gain and an error; the gains vary from case to case by more than that. A
+hierarchical summary separates the two, shrinks each case towards the mean, and says what a further
+case would show: datasets are what is scarce here, not runs.
 """
 
 from typing import NamedTuple

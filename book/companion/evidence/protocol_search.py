@@ -167,7 +167,7 @@ def _biased(search, path, say, jobs=1, **_):
 
 
 def _makes_sense(rule):
-    """Whether a combination is a protocol of its own: one width leaves the final kernel no choice."""
+    """Whether a combination is a protocol of its own: one width leaves no choice of a kernel."""
     single = sum(map(len, rule["width of the learner"].values())) == 1
     slip = rule.get("final kernel", "chosen") != "chosen"
     by_class = rule.get("scored on", "both") != "both"
@@ -324,6 +324,6 @@ def levels(table, search):
 
 
 def shared(table, search):
-    """What members have in common, and what they leave open: levels by choice, most frequent first."""
+    """Levels of the members by choice, most frequent first: what they share, what is open."""
     members = levels(table[table["member"] == 1], search)
     return {choice: names.value_counts().to_dict() for choice, names in members.items()}

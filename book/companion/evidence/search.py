@@ -48,31 +48,38 @@ def rules(name):
     search, table = searching.read_search(name), searching.published(name)
     choices = search["choices"] | search["selections"]
     counts = ", ".join(f"{choice} ({len(levels)})" for choice, levels in choices.items())
+    found = searching.levels(table, search)
+    left = [] if "stages" in search else [
+        f"{choice}, *{level}*"
+        for choice, levels in choices.items()
+        for level in levels
+        if level not in set(found[choice])
+    ]  # fmt: skip
+    missing = f" Planned and not run: {'; '.join(left)}." if left else ""
     return Markdown(
         f"{len(table):,} protocols, {table['draws'].max()} draws of each case; the columns looked "
         f"at: {', '.join(search['columns'])}. The choices, with the number of levels of each: "
-        f"{counts}."
+        f"{counts}.{missing}"
     )
 
 
 def trials(name):
     """Say how the rule fares where the truth is known, and in prints that never were."""
-    found, rule = searching.published(name, "trials"), searching.read_search(name)["set"]
+    search, found = searching.read_search(name), searching.published(name, "trials")
     planted, permuted = (found[found["trial"] == t] for t in ("planted", "permuted"))
-    source = "normal draws with its mean and sd" if searching.read_search(name).get("moments") else \
-        "draws that the search on it did not use"  # fmt: skip
+    own = "normal draws with its mean and sd", "draws that the search on it did not use"
     return Markdown(
-        f"*Where the truth is known*: {len(planted)} protocols were planted, each with a print from "
-        f"{source}. The truth was in its set in "
-        f"{planted['found'].mean():.0%}; a set had {planted['size'].mean():.0f} members on average. "
-        f"*Where there is no truth*: with the printed rows dealt to other cases, "
+        f"*Where the truth is known*: {len(planted)} protocols were planted, each with a print "
+        f"from {own['moments' not in search]}. The truth was in its set in "
+        f"{planted['found'].mean():.0%}; a set had {planted['size'].mean():.0f} members on "
+        "average. *Where there is no truth*: with the printed rows dealt to other cases, "
         f"{(permuted['size'] == 0).mean():.0%} of {len(permuted)} sets were empty. "
-        f"({rule['halves']} random halves, limits at {rule['level']:.0%}.)"
+        f"({search['set']['halves']} random halves, limits at {search['set']['level']:.0%}.)"
     )
 
 
 def own_tables(name):
-    """Take our own published tables for print: is the protocol that each followed in its set?"""
+    """Say whether the set of our own published tables, taken for print, has their protocol."""
     search, results, said = searching.read_search(name), published_results(), []
     for protocol, truth in search["own"].items():
         table = searching.set_of(search, accuracies(results, search["experiment"], protocol))

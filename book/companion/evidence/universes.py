@@ -128,7 +128,7 @@ def curve_inference(gains):
 
 
 def all_changes(results):
-    """Every change of the gain in every table, with Holm's p over all and shrunken, largest first."""
+    """Every change of the gain in every table, with Holm's p over all, and shrunken."""
     tables = [gain_changes(results, e).reset_index().assign(experiment=e) for e in EXPERIMENTS]
     changes = pd.concat(tables, ignore_index=True).dropna(subset=["p"])
     half = (changes["high"] - changes["low"]) / 2

@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from companion.runs.experiments import load_case
 from ddr.algorithm import rounds
-from ddr.iwcv import weighted_risk
 from ddr.kernels import choose_centers, median_distance
 from ddr.paper.iwlspc import IWLSPCCV
 from ddr.paper.shifts import accuracy_gap, biased_sampling
@@ -114,7 +113,7 @@ def _rows(problem, learner, ratio, seed):
     for folds in FOLDS:
         own = clone(learner)
         if folds == "new":  # each fit shuffles anew, from one stream
-            np.random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002 - a generator would be copied with each clone
             own.set_params(random_state=None)
         states = list(islice(rounds(X, y, X_test, own, ratio), ROUNDS + 1))
         accuracies = [state.model.score(X_test, y_test) for state in states]
