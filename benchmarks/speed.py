@@ -303,32 +303,36 @@ FIELDS = (
 
 
 def beside_peers(chosen, out):
-    """Measure every case, write the table and the facts that decide a timing."""
-    rows = []
+    """Measure cases and put their rows in the table, beside the facts that decide a timing."""
+    rows = {}
+    if out.exists():
+        with open(out, newline="", encoding="utf-8") as file:
+            rows = {tuple(row.values())[:3]: row for row in csv.DictReader(file)}
     for question, name, draws, methods in chosen:
         found = run(name, draws, [(ROOT, method) for method in methods])
-        reference = found[ROOT, methods[0]]
         for (_, method), done in found.items():
-            about = {"question": question, "problem": name, "method": method}
-            rows.append(about | row(done, reference))
-            print(*(f"{key}={value}" for key, value in rows[-1].items() if value), flush=True)
+            about = dict(zip(FIELDS, (question, name, method), strict=False))
+            rows[tuple(about.values())] = about | row(done, found[ROOT, methods[0]])
+            print(rows[tuple(about.values())], flush=True)
         with open(out, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows(rows[key] for key in sorted(rows))
     out.with_suffix(".json").write_text(json.dumps(facts(), indent=1) + "\n", encoding="utf-8")
     # Another package may need more time than it is given; ours may not fail.
-    return any("failed" in row for row in rows if row["method"].startswith("ddr"))
+    return any(row.get("failed") for key, row in rows.items() if key[2].startswith("ddr"))
 
 
 def facts():
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
     installed = {package.name: package.version for package in distributions()}
     return {
         "processor": models[0] if models else platform.processor() or "unknown",
         "cores": os.cpu_count(),
+        "commit": subprocess.run(git, capture_output=True, text=True).stdout.strip(),
         "python": platform.python_version(),
         **{name: installed.get(name) for name in PACKAGES},
     }
