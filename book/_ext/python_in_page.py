@@ -19,7 +19,8 @@ def add_scripts(app, pagename, templatename, context, doctree):
     if notebook:
         context["body"] += f'<script type="application/json" id="ddr-card">{card(source)}</script>\n'
         app.add_js_file("rerun_form.js")
-    if notebook or "ddr-run" in context.get("body", ""):
+    body = context.get("body", "")
+    if notebook or "ddr-run" in body or "ddr-data" in body:
         app.add_js_file(None, body=f"window.ddrHasPython = {json.dumps(site_python.fetched())};")
         app.add_js_file("run_here.js")
 

@@ -13,10 +13,6 @@ from companion.browser.numbers import marked
 
 _SCOPE = {}
 _LONGEST = 20_000  # characters shown of one output
-_WITHOUT_PIQP = (
-    "KLIEP and KMM need the package piqp, which the page's Python does not have: "
-    'take estimator "ulsif" here, or `ddr-book run`.'
-)
 
 
 def begin(declarations="", given=()):
@@ -84,8 +80,6 @@ def _pictures():
 
 
 def _sentence(error):
-    if getattr(error, "name", None) == "piqp":
-        return _WITHOUT_PIQP
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
