@@ -69,7 +69,7 @@ def biased(case, seed):
 
     table = digits_pair(case[:-3], int(case[-3]), int(case[-1])) if case[-2] == "v" else load(case)
     scaling = "none" if case[-2] == "v" else "feature"
-    problem = biased_sampling(table.X, table.y, choose="none", scaling=scaling, random_state=seed)
+    problem = biased_sampling(table.X, table.y, direction=0, scaling=scaling, random_state=seed)
     return Data(problem.X_train, problem.y_train, problem.X_test, problem.importance, True)
 
 
