@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html pdf test lint unit notebooks kernels browser reproduce verify reliability audit bench bench-shifts lock clean
+.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability audit bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -30,6 +30,9 @@ execute: install  ## execute the notebooks in place, two at a time
 html: install  ## build the site from the executed notebooks
 	$(BIN)/ddr-book pages
 	$(BIN)/python -m companion.kit.build
+
+site-python: install  ## fetch Python for the pages (needs network, 110 MB); the next `make html` takes it along
+	$(BIN)/python -m companion.kit.site_python
 
 pdf: html  ## print the whole book into _build/book.pdf (needs Chromium)
 	$(BIN)/python -m companion.kit.pdf

@@ -77,7 +77,7 @@ def test_the_guide_explains_every_line_of_the_report():
 
 
 def test_declarations_shown_to_readers_parse(root):
-    from companion.kit.parameters import parse_parameters
+    from companion.browser.declared import parse_parameters
 
     text = (root / "book" / "how_to.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```\{code-block\} python\n(.*?)```", text, re.DOTALL)
