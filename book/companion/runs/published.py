@@ -8,8 +8,8 @@ or swapped. What a search found lies there too; it is in the list, but no runs.
 
 import hashlib
 import json
-import os
 import re
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
@@ -19,20 +19,18 @@ from companion.paths import BOOK
 from companion.runs.store import (
     COLUMNS,
     VALUES,
-    ParameterMismatchError,
-    Store,
     StoreError,
     canonical_json,
     differences,
     natural_order,
     parameters_hash,
-    protocols_in,
+    replace_file,
+    stores_in,
 )
 
 FOLDER = BOOK / "results"
 SUMS, PARAMETERS = "SHA256SUMS", "parameters.json"
 _HEADER = (",".join(COLUMNS[1:]) + "\n").encode()
-_read_before = {}
 
 
 def file_name(experiment, protocol):
@@ -48,22 +46,22 @@ def published_results(folder=None):
 
 def published_parameters(folder=None):
     """Read the parameters of every published (experiment, protocol)."""
-    return _read(folder)[1]
+    return dict(_read(folder)[1])
 
 
 def _read(folder):
-    """Read a folder, or take what was read of it before if no file has changed since."""
     folder = Path(folder or FOLDER).resolve()
-    state = [(p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in _files(folder)]
-    if _read_before.get(folder, (None,))[0] != state:
-        contents = verified(folder)
-        runs = {name: data for name, data in contents.items() if data.startswith(_HEADER)}
-        tables = [_table(*file) for file in runs.items()] or [_table("-", _HEADER)]
-        results = pd.concat(tables, ignore_index=True)
-        keyed = json.loads(contents.get(PARAMETERS, b"{}"))
-        parameters = {tuple(key.split("/")): entry["parameters"] for key, entry in keyed.items()}
-        _read_before[folder] = state, results, parameters
-    return _read_before[folder][1:]
+    state = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in _files(folder))
+    return _read_once(folder, state)
+
+
+@lru_cache(maxsize=2)  # pages ask for it hundreds of times
+def _read_once(folder, _state):
+    contents = listed_files(folder)
+    tables = [_table(name, data) for name, data in contents.items() if data.startswith(_HEADER)]
+    results = pd.concat(tables or [_table("-", _HEADER)], ignore_index=True)
+    keyed = json.loads(contents.get(PARAMETERS, b"{}"))
+    return results, {tuple(key.split("/")): entry["parameters"] for key, entry in keyed.items()}
 
 
 def _files(folder):
@@ -71,7 +69,7 @@ def _files(folder):
     return sorted(folder.glob("[!.]*"))
 
 
-def verified(folder):
+def listed_files(folder):
     """Read every file of a folder; one that is not as listed is refused by its name."""
     names = [path.name for path in _files(folder)]
     if not names:
@@ -110,48 +108,76 @@ def _table(name, data):
     return table.astype({"seed": "int64"} | dict.fromkeys(VALUES, float))
 
 
-def publish(path, folder=None, replace=False):
+def publish(root, folder=None, replace=False):
     """Add the runs of a store to the published ones, or put them in place of outdated ones."""
-    old, parameters = published_results(folder), dict(published_parameters(folder))
-    tables = []
-    for (experiment, protocol), new in protocols_in(path).items():
-        if protocol.startswith("search:"):
+    parameters, tables, found = published_parameters(folder), [published_results(folder)], {}
+    for store in stores_in(root):
+        name = tuple(store.names.get(key, "") for key in ("experiment", "protocol"))
+        if not all(name) or name[1].startswith("search:"):
             continue  # a search publishes what it found, not its runs
-        differ = differences(parameters.get((experiment, protocol), new), new)
+        new = {key: value for key, value in store.parameters.items() if key != "cases"}
+        differ = differences(found.setdefault(name, store.parameters), store.parameters)
+        if differ:
+            raise StoreError(
+                f"{root} holds runs of {' '.join(name)} under several parameters ({differ}); "
+                "compute them --fresh"
+            )
+        differ = differences(parameters.get(name, new), new)
         if differ and not replace:
-            raise ParameterMismatchError(
-                f"published are runs of {experiment} {protocol} with other parameters ({differ}); "
+            raise StoreError(
+                f"published are runs of {' '.join(name)} with other parameters ({differ}); "
                 "take these out by --replace, or use another protocol name"
             )
         if differ:
-            old = old[(old["experiment"] != experiment) | (old["protocol"] != protocol)]
-        parameters[experiment, protocol] = new
-        tables.append(Store(path, experiment, protocol, new).rows())
-    return write_published(pd.concat([old, *tables], ignore_index=True), parameters, folder)
+            tables[0] = without(tables[0], *name)
+        parameters[name] = new
+        tables.append(store.rows().reindex(columns=COLUMNS))
+    return write_published(pd.concat(tables, ignore_index=True), parameters, folder)
 
 
-def write_published(rows, parameters, folder):
-    """Write runs and their parameters into a folder; of a run that stands twice, the later one."""
+def without(rows, experiment, protocol):
+    """Leave out the rows of a protocol."""
+    return rows[(rows["experiment"] != experiment) | (rows["protocol"] != protocol)]
+
+
+def take_out(names, folder=None):
+    """Take the runs of every (experiment, protocol) that is named out of the published ones."""
+    rows, parameters = published_results(folder), published_parameters(folder)
+    for name in names:
+        if parameters.pop(name, None) is None:
+            raise ValueError(f"nothing is published of {' '.join(name)}")
+        rows = without(rows, *name)
+    return write_published(rows, parameters, folder)
+
+
+def write_published(rows, parameters, folder=None):
+    """Write all runs and their parameters; of a run that stands twice, the later one."""
     rows = rows.drop_duplicates(["experiment", "protocol", "case", "seed", "method"], keep="last")
     files = [file_name(*key) for key in zip(rows["experiment"], rows["protocol"], strict=True)]
-    texts = {name: _csv(part) for name, part in rows.groupby(pd.Index(files))}
-    return write_files({**texts, PARAMETERS: _parameters_text(parameters)}, folder)
+    texts = {name: _csv(part) for name, part in rows.groupby(pd.Index(files, dtype=str))}
+    gone = {
+        name: None
+        for name, data in listed_files(Path(folder or FOLDER)).items()
+        if data.startswith(_HEADER) and name not in texts
+    }
+    return write_files({**gone, **texts, PARAMETERS: _parameters_text(parameters)}, folder)
 
 
 def write_files(texts, folder=None):
-    """Write files by their names into a folder, together with the list of all SHA-256."""
+    """Write files by their names, or remove those without a text, and list all SHA-256."""
     folder = Path(folder or FOLDER)
-    contents = {**verified(folder), **{name: text.encode() for name, text in texts.items()}}
-    lines = [f"{hashlib.sha256(contents[n]).hexdigest()}  {n}\n" for n in sorted(contents)]
-    new = {**{name: contents[name] for name in texts}, SUMS: "".join(lines).encode()}
+    contents = {**listed_files(folder), **{name: t and t.encode() for name, t in texts.items()}}
+    contents = {name: data for name, data in sorted(contents.items()) if data is not None}
+    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in contents.items()]
+    contents[SUMS] = "".join(lines).encode()
     folder.mkdir(parents=True, exist_ok=True)
-    # All are written beside their places before the first is moved, so that a kill hardly ever
-    # leaves some old and some new; if it does, the list notices.
-    for name, data in new.items():
-        (folder / f".{name}.part").write_bytes(data)
-    for name in new:
-        os.replace(folder / f".{name}.part", folder / name)
-    return [folder / name for name in new]
+    # A kill between two of them leaves some old and some new, which the list notices.
+    written = [name for name in (*texts, SUMS) if name in contents]
+    for name in written:
+        replace_file(folder / name, contents[name])
+    for name in texts.keys() - contents.keys():
+        (folder / name).unlink()
+    return [folder / name for name in written]
 
 
 def _csv(rows):
@@ -161,6 +187,9 @@ def _csv(rows):
         return row.protocol, natural_order(row.case), row.seed
 
     rows = pd.DataFrame(sorted(rows.itertuples(index=False), key=place))
+    # Nobody reads diagnostics to the last digit, nor seconds beyond the third.
+    rounded = {name: rows[name].map("{:.10g}".format).astype(float) for name in VALUES[1:-1]}
+    rows = rows.assign(**rounded, seconds=rows["seconds"].map(lambda s: round(float(s), 3)))
     return rows.drop(columns="experiment").to_csv(index=False, lineterminator="\n")
 
 
