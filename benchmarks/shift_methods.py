@@ -20,6 +20,7 @@ from ddr import KLIEP, KMM, ULSIF, DDRClassifier, importance_weighted_score
 from ddr.guard import GuardedDDRClassifier
 from ddr.iwcv import weight_parameter
 from ddr.kernels import KernelBlocks, median_distance, squared_distances
+from ddr.paper.comparison import discriminative
 
 
 class KernelLogistic(LogisticRegression):
@@ -102,15 +103,14 @@ def _skada(adapter, X, X_target):
 
 def adapted(learner, X, y, X_target, seed):
     """Further variants of DDR, always run; the guard has fitted all of it and its prior ratio."""
-    variants = {"DDR class ratio": {"components": "class_ratio"}}
+    ratio, ratios = ULSIF(random_state=seed), {}
     if seed < FIRST_SEEDS:
         wide = list(median_distance(X_target) * WIDE)
-        variants |= {"DDR wide": {"ratio": ULSIF(wide)}, "DDR constant": {"ratio": ConstantULSIF()}}
-    return {
-        name: DDRClassifier(learner, significance=None, random_state=seed, **options).fit(
-            X, y, X_target
-        )
-        for name, options in variants.items()
+        ratios = {"DDR wide": ULSIF(wide), "DDR constant": ConstantULSIF()}
+    alone = discriminative(X, y, X_target, learner, ratio, components="class_ratio")
+    return {"DDR class ratio": alone.model} | {
+        name: DDRClassifier(learner, ratio, random_state=seed).fit(X, y, X_target)
+        for name, ratio in ratios.items()
     }
 
 

@@ -16,13 +16,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr._checks import check_given, check_magnitude, check_rows
-from ddr._samples import check_target
-from ddr.discriminative import FEWEST_ROWS, DDRClassifier
+from ddr.classifier import DDRClassifier
 from ddr.guard.apart import tell_apart, unsupported_share
 from ddr.guard.prior import PriorCorrectedClassifier
 from ddr.information import effective_sample_size
-from ddr.ratio import OverlapWarning
+from ddr.ratio import ConstantRatio, OverlapWarning
 
+#: Fewer rows of a sample tell nothing of a shift.
+FEWEST_ROWS = 10
 #: What a guard chooses among, and what that is called in a sentence.
 CHOICES = {
     "none": "no weights",
@@ -153,7 +154,7 @@ def shift_report(X, y, X_target, estimator=None, *, random_state=0):
     y : array-like of shape (n_source,)
     X_target : array-like of shape (n_target, d), at least ten rows
     estimator : classifier, default=None
-        As for :class:`~ddr.discriminative.DDRClassifier`; None means ``GaussianNB()``.
+        As for :class:`~ddr.classifier.DDRClassifier`; None means ``GaussianNB()``.
     random_state : int, RandomState or None, default=0
 
     Returns
@@ -186,7 +187,7 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier, default=None
     ratio : density-ratio estimator, default=None
-        As for :class:`~ddr.discriminative.DDRClassifier`.
+        As for :class:`~ddr.classifier.DDRClassifier`.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -227,10 +228,10 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         if X_target is None:
             self.report_, self.choice_ = None, "none"
-            self.estimator_ = self._ddr().fit(X, y).estimator_
+            self.estimator_ = self._ddr(self.ratio).fit(X, y).estimator_
         else:
             check_magnitude(X, "X")
-            X_target = check_rows(self, check_target(X_target, len(X)), "X_target")
+            X_target = check_rows(self, X_target, "X_target")
             name, rows = min((("X", X), ("X_target", X_target)), key=lambda pair: len(pair[1]))
             if len(rows) < FEWEST_ROWS:
                 raise ValueError(
@@ -244,15 +245,14 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = self.estimator_.classes_
         return self
 
-    def _ddr(self, **options):
-        options |= {"significance": None, "random_state": self.random_state}
-        return DDRClassifier(self.estimator, self.ratio, **options)
+    def _ddr(self, ratio):
+        return DDRClassifier(self.estimator, ratio, random_state=self.random_state)
 
     def _examine(self, X, y, X_target):
         with warnings.catch_warnings():  # the report says what they would say
             warnings.simplefilter("ignore", OverlapWarning)
-            ddr = self._ddr().fit(X, y, (X_target,))  # whole, as was checked
-            ratio = self._ddr(components="prior_ratio").fit(X, y, (X_target,))
+            ddr = self._ddr(self.ratio).fit(X, y, X_target)
+            ratio = self._ddr(ConstantRatio()).fit(X, y, X_target)
         plain, seed = ddr.initial_estimator_, self.random_state
         em = PriorCorrectedClassifier(clone(plain), random_state=seed).fit(X, y, X_target)
         weights = em.prior_ratio_[np.searchsorted(em.classes_, y)]

@@ -15,6 +15,7 @@ from ddr import AgreementWarning, DDRClassifier, GuardedDDRClassifier, shift_rep
 from ddr.guard import CHOICES, RULE, Rule
 from ddr.guard.apart import tell_apart, unsupported_share
 from ddr.guard.prior import PriorCorrectedClassifier, em_prior
+from ddr.paper.choices import fixed
 
 
 @parametrize_with_checks([GuardedDDRClassifier()])
@@ -101,17 +102,6 @@ def test_samples_far_apart_get_no_weights():
     assert_allclose(model.predict_proba(X), GaussianNB().fit(X, y).predict_proba(X))
 
 
-def test_without_a_shift_the_default_keeps_weights_of_one():
-    (X, y), (X_target, _) = classes(300, 0.5, 0), classes(300, 0.5, 1)
-    model = DDRClassifier(random_state=0).fit(X, y, X_target)
-    assert model.n_iter_ == 0
-    assert np.all(model.weights_ == 1)
-    assert model.agreement_ == 1
-    always = DDRClassifier(significance=None, random_state=0).fit(X, y, X_target)
-    assert always.n_iter_ >= 1
-    assert not np.all(always.weights_ == 1)
-
-
 def test_the_order_of_the_target_decides_nothing():
     (X, y), (X_target, _) = classes(300, 0.5, 0), classes(300, 0.8, 1)
     order = np.random.default_rng(0).permutation(300)
@@ -125,7 +115,7 @@ def test_low_agreement_warns():
     turned = np.random.default_rng(1).normal(size=(60, 3)) * [-1, 1, 1]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = DDRClassifier(stopping="fixed", significance=None, random_state=0).fit(X, y, turned)
+        model = DDRClassifier(stopping=fixed, random_state=0).fit(X, y, turned)
     said = [str(w.message) for w in caught if w.category is AgreementWarning]
     assert (model.agreement_ < 0.7) == bool(said)
     assert model.agreement_ < 0.7
@@ -171,14 +161,6 @@ def test_each_limit_decides(seen, choice):
         (lambda X, y: shift_report(X, y, X[:9]), "X_target must have at least 10 rows .*got 9"),
         (lambda X, y: shift_report(X[:8], y[:8], X), "X must have at least 10 rows .*got 8"),
         (lambda X, y: shift_report(X, y, X[:, :2]), "X_target has 2 features.*3"),
-        (
-            lambda X, y: DDRClassifier(significance=2.0).fit(X, y, X),
-            "significance must be at most 1, got 2.0",
-        ),
-        (
-            lambda X, y: DDRClassifier(significance=0).fit(X, y, X),
-            "significance must be a positive number, got 0",
-        ),
     ],
 )
 def test_errors_name_argument_value_and_what_is_allowed(call, message):
