@@ -1,6 +1,5 @@
 """The commands about runs: `reproduce`, `multiverse`, `verify`, `publish` and `search`."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -10,19 +9,7 @@ from companion.paths import BUILD, EXPERIMENTS
 TABLES, COUNT = click.Choice(EXPERIMENTS), click.IntRange(min=1)
 
 
-def _checked(_, option, value):
-    """Refuse wrong jobs and schedulers before anything is said, made or removed."""
-    from companion.runs import sweep
-
-    checks = {"jobs": sweep.check_jobs, "scheduler": sweep.check_scheduler}
-    if value is not None:
-        checks[option.name](value, f"--{option.name}")
-    return value
-
-
-jobs_option = click.option(
-    "--jobs", type=int, default=-1, callback=_checked, help="Processes (default: one per core)."
-)
+jobs_option = click.option("--jobs", type=COUNT, help="Processes (default: one per core).")
 store_option = click.option(
     "--store",
     "root",
@@ -38,7 +25,7 @@ def sweep_options(command):
         click.argument("experiments", nargs=-1, type=TABLES, default=EXPERIMENTS),
         click.option("--runs", type=COUNT, help="Runs of each case (default: the protocol's)."),
         jobs_option,
-        click.option("--scheduler", metavar="tcp://…", callback=_checked, help="A Dask cluster."),
+        click.option("--scheduler", metavar="tcp://…", help="A Dask cluster."),
         store_option,
         click.option("--fresh", is_flag=True, help="First remove what is stored of what is asked."),
     )[::-1]:
@@ -60,14 +47,13 @@ def reproduce(experiments, protocol, **options):
     from companion.runs.protocols import load_protocol
     from companion.runs.reproduce import compute_and_tell, difference_from_published
 
-    with _going_on(options["fresh"]):
-        for content in [load_protocol(experiment, protocol) for experiment in experiments]:
-            experiment, runs = content["experiment"], options["runs"] or content["runs"]
-            click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
-            rows = compute_and_tell([content], _indented, **options)
-            _indented(difference_from_published(rows))
-            _indented(_largest_difference_from_the_paper(compare(rows, experiment, protocol)))
-            _indented(f"verdicts: {summary(judge(rows, experiment, protocol))}")
+    for content in [load_protocol(experiment, protocol) for experiment in experiments]:
+        experiment, runs = content["experiment"], options["runs"] or content["runs"]
+        click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
+        rows = compute_and_tell([content], _indented, **options)
+        _indented(difference_from_published(rows))
+        _indented(_largest_difference_from_the_paper(compare(rows, experiment, protocol)))
+        _indented(f"verdicts: {summary(judge(rows, experiment, protocol))}")
 
 
 def _indented(line):
@@ -95,14 +81,13 @@ def multiverse(experiments, **options):
     from companion.runs.reproduce import compute_and_tell
     from companion.runs.results import published_results
 
-    with _going_on(options["fresh"]):
-        for experiment in experiments:
-            protocols = [*universes(experiment).values(), *specifications(experiment).values()]
-            click.echo(f"{experiment}, {len(protocols)} universes and joint specifications")
-            rows = compute_and_tell(protocols, _indented, **options)
-            click.echo(f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe")
-            for line in _gain_lines(rows, published_results(), experiment):
-                _indented(line)
+    for experiment in experiments:
+        protocols = [*universes(experiment).values(), *specifications(experiment).values()]
+        click.echo(f"{experiment}, {len(protocols)} universes and joint specifications")
+        rows = compute_and_tell(protocols, _indented, **options)
+        click.echo(f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe")
+        for line in _gain_lines(rows, published_results(), experiment):
+            _indented(line)
 
 
 def _gain_lines(rows, published, experiment):
@@ -113,19 +98,6 @@ def _gain_lines(rows, published, experiment):
     for name, row in ours.iterrows():
         known = f"{theirs.at[name, 'gain']:+.2f}" if name in theirs.index else "none"
         yield f"{name:<{width}}  {row['gain']:+6.2f}   published {known}"
-
-
-@contextmanager
-def _going_on(fresh):
-    """Who goes on after a failure or an interrupt must not ask to begin again."""
-    from companion.runs.sweep import SchedulerError, SweepError, SweepInterrupted
-
-    try:
-        yield
-    except (SweepError, SweepInterrupted) as error:
-        if not fresh or isinstance(error, SchedulerError):
-            raise
-        raise type(error)(f"{error}; leave out --fresh, or it begins again") from None
 
 
 @click.command()

@@ -8,7 +8,6 @@ or swapped. What a search found lies there too; it is in the list, but no runs.
 
 import hashlib
 import json
-import re
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -71,32 +70,24 @@ def _files(folder):
 
 def listed_files(folder):
     """Read every file of a folder; one that is not as listed is refused by its name."""
-    names = [path.name for path in _files(folder)]
-    if not names:
+    try:
+        contents = {path.name: path.read_bytes() for path in _files(folder)}
+    except OSError as error:
+        raise StoreError(f"{Path(error.filename).name} cannot be read: {error.strerror}") from None
+    if not contents:
         return {}
-    if SUMS not in names:
-        raise StoreError(f"{SUMS} is missing in {folder.name}: restore it from git")
-    lines = _bytes(folder / SUMS).decode(errors="replace").splitlines()
-    if not all(re.fullmatch(r"[0-9a-f]{64}  [\w.-]+", line) for line in lines):
-        raise StoreError(f"{SUMS} of {folder.name} is damaged: restore it from git")
-    listed = {line[66:]: line[:64] for line in lines}
-    for name in sorted({*listed, *names} - {SUMS}):
-        if name not in listed:
-            raise StoreError(f"{name} is not listed in {SUMS} of {folder.name}: remove it")
-        if name not in names:
-            raise StoreError(f"{name} is listed in {SUMS} but missing: restore it from git")
-    contents = {name: _bytes(folder / name) for name in sorted(listed)}
-    for name, data in contents.items():
-        if hashlib.sha256(data).hexdigest() != listed[name]:
-            raise StoreError(f"{name} is not what {SUMS} says, it was altered: restore it from git")
+    listed = contents.pop(SUMS, b"").decode(errors="replace")
+    if different := set(listed.splitlines()) ^ set(_sums(contents).splitlines()):
+        names = ", ".join(sorted({line[66:] for line in different}))
+        raise StoreError(
+            f"{names or 'a line'} is not as {SUMS} of {folder.name} lists it: altered, missing or "
+            "added; restore it from git"
+        )
     return contents
 
 
-def _bytes(path):
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise StoreError(f"{path.name} cannot be read: {error.strerror}") from None
+def _sums(contents):
+    return "".join(f"{hashlib.sha256(contents[n]).hexdigest()}  {n}\n" for n in sorted(contents))
 
 
 def _table(name, data):
@@ -110,29 +101,25 @@ def _table(name, data):
 
 def publish(root, folder=None, replace=False):
     """Add the runs of a store to the published ones, or put them in place of outdated ones."""
-    parameters, tables, found = published_parameters(folder), [published_results(folder)], {}
+    rows, parameters, new = published_results(folder), published_parameters(folder), {}
+    tables = []
     for store in stores_in(root):
-        name = tuple(store.names.get(key, "") for key in ("experiment", "protocol"))
-        if not all(name) or name[1].startswith("search:"):
+        name = tuple(store.names.get(key, "search:") for key in ("experiment", "protocol"))
+        if name[1].startswith("search:"):
             continue  # a search publishes what it found, not its runs
-        new = {key: value for key, value in store.parameters.items() if key != "cases"}
-        differ = differences(found.setdefault(name, store.parameters), store.parameters)
-        if differ:
-            raise StoreError(
-                f"{root} holds runs of {' '.join(name)} under several parameters ({differ}); "
-                "compute them --fresh"
-            )
-        differ = differences(parameters.get(name, new), new)
-        if differ and not replace:
-            raise StoreError(
-                f"published are runs of {' '.join(name)} with other parameters ({differ}); "
-                "take these out by --replace, or use another protocol name"
-            )
-        if differ:
-            tables[0] = without(tables[0], *name)
-        parameters[name] = new
+        here = {key: value for key, value in store.parameters.items() if key != "cases"}
+        there = new.get(name) or parameters.get(name, here)
+        if differ := differences(there, here):
+            if name in new or not replace:
+                raise StoreError(
+                    f"there are runs of {' '.join(name)} with other parameters ({differ}): take "
+                    "published ones out by --replace, stored ones by computing with --fresh"
+                )
+            rows = without(rows, *name)
+        new[name] = here
         tables.append(store.rows().reindex(columns=COLUMNS))
-    return write_published(pd.concat(tables, ignore_index=True), parameters, folder)
+    rows = pd.concat([rows, *tables], ignore_index=True)
+    return write_published(rows, parameters | new, folder)
 
 
 def without(rows, experiment, protocol):
@@ -155,29 +142,24 @@ def write_published(rows, parameters, folder=None):
     rows = rows.drop_duplicates(["experiment", "protocol", "case", "seed", "method"], keep="last")
     files = [file_name(*key) for key in zip(rows["experiment"], rows["protocol"], strict=True)]
     texts = {name: _csv(part) for name, part in rows.groupby(pd.Index(files, dtype=str))}
-    gone = {
-        name: None
-        for name, data in listed_files(Path(folder or FOLDER)).items()
-        if data.startswith(_HEADER) and name not in texts
-    }
+    before = listed_files(Path(folder or FOLDER)).items()
+    gone = {name: None for name, data in before if data.startswith(_HEADER) and name not in texts}
     return write_files({**gone, **texts, PARAMETERS: _parameters_text(parameters)}, folder)
 
 
 def write_files(texts, folder=None):
     """Write files by their names, or remove those without a text, and list all SHA-256."""
     folder = Path(folder or FOLDER)
-    contents = {**listed_files(folder), **{name: t and t.encode() for name, t in texts.items()}}
-    contents = {name: data for name, data in sorted(contents.items()) if data is not None}
-    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in contents.items()]
-    contents[SUMS] = "".join(lines).encode()
+    new = {name: text.encode() for name, text in texts.items() if text is not None}
+    kept = {name: data for name, data in listed_files(folder).items() if name not in texts}
+    new[SUMS] = _sums(kept | new).encode()
     folder.mkdir(parents=True, exist_ok=True)
     # A kill between two of them leaves some old and some new, which the list notices.
-    written = [name for name in (*texts, SUMS) if name in contents]
-    for name in written:
-        replace_file(folder / name, contents[name])
-    for name in texts.keys() - contents.keys():
+    for name, data in new.items():
+        replace_file(folder / name, data)
+    for name in texts.keys() - new.keys():
         (folder / name).unlink()
-    return [folder / name for name in written]
+    return [folder / name for name in new]
 
 
 def _csv(rows):

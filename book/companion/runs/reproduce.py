@@ -56,7 +56,9 @@ def compute_and_tell(protocols, say, root, runs=None, jobs=1, scheduler=None, fr
         say(f"{there} of {asked} runs were already in {root}; --fresh computes them again")
     new = asked if fresh else asked - there
     rows = compute(work, jobs=jobs, scheduler=scheduler, fresh=fresh, progress=True)
-    place = f"on {scheduler}" if scheduler else f"with {counted(effective_n_jobs(jobs), 'job')}"
+    place = (
+        f"on {scheduler}" if scheduler else f"with {counted(effective_n_jobs(jobs or -1), 'job')}"
+    )
     say(f"{counted(new, 'run')} computed in {_duration(time.monotonic() - start)} {place}")
     return rows
 

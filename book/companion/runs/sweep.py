@@ -30,17 +30,16 @@ class SweepError(Exception):
     exit_code = 1  # of the command
 
 
-class SchedulerError(SweepError):
-    """The Dask cluster cannot be used; the message says why in one sentence."""
-
-
 class SweepInterrupted(KeyboardInterrupt):
     """The sweep was stopped by a signal; the message says how to resume."""
 
 
 def sweep(work, *, jobs=1, scheduler=None, progress=None, fresh=False):
-    """Compute what the stores of (store, run, tasks) lack; remove what they have first if asked."""
-    failures = []
+    """Compute what the stores of (store, run, tasks) lack, or all of it if it is to be fresh.
+
+    Without a number of jobs, one a core.
+    """
+    failures, resume = [], _RESUME + ", but without --fresh" * fresh
     try:
         with _workers(jobs, scheduler) as parallel:
             missing = _prepared(work, fresh)
@@ -56,14 +55,14 @@ def sweep(work, *, jobs=1, scheduler=None, progress=None, fresh=False):
                         store.save(case, seed, data)
                     bar.update()
     except KeyboardInterrupt:
-        raise SweepInterrupted(f"interrupted; {_RESUME}") from None
+        raise SweepInterrupted(f"interrupted; {resume}") from None
     except BrokenProcessPool as error:
-        raise SweepError(f"a worker process died; {_RESUME}") from error
+        raise SweepError(f"a worker process died; {resume}") from error
     except multiprocessing.TimeoutError as error:
-        raise SweepError(f"a run did not come back from its worker; {_RESUME}") from error
+        raise SweepError(f"a run did not come back from its worker; {resume}") from error
     if failures:
         sentences = "\n".join(failures)
-        raise SweepError(f"{sentences}\n{len(failures)} of {n_tasks} runs failed")
+        raise SweepError(f"{sentences}\n{len(failures)} of {n_tasks} runs failed; {resume}")
 
 
 def _prepared(work, fresh):
@@ -105,35 +104,21 @@ def _workers(jobs, scheduler):
             # was killed end soon instead of after joblib's five minutes.
             deaf = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
             with parallel_config(backend="loky", idle_worker_timeout=20, **deaf):
-                yield Parallel(n_jobs=jobs, **options)
+                yield Parallel(n_jobs=jobs or -1, **options)
 
 
 def _client(address):
     """Connect to a Dask scheduler, or say in one sentence why not."""
-    check_scheduler(address)
+    if not re.fullmatch(r"(tcp|tls)://[^\s/]+:\d{1,5}", address):
+        raise ValueError(f"scheduler must look like tcp://host:8786, got {address!r}")
     try:
         import distributed  # only here: it is an optional extra, and slow to import
 
         return distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except ImportError:
-        raise SchedulerError("scheduler needs the package distributed: pip install it") from None
+        raise SweepError("scheduler needs the package distributed: pip install it") from None
     except OSError as error:
-        raise SchedulerError(f"scheduler {address!r} cannot be used: {error}") from None
-
-
-def check_jobs(jobs, name="jobs"):
-    """Refuse what cannot be a number of processes."""
-    if not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
-        raise ValueError(f"{name} must be a positive whole number or -1, got {jobs!r}")
-
-
-def check_scheduler(address, name="scheduler"):
-    """Refuse what cannot be the address of a Dask scheduler."""
-    found = re.fullmatch(r"(tcp|tls)://[^\s/]+:(\d{1,5})", address)
-    if found is None or not 0 < int(found[2]) < 2**16:
-        raise ValueError(
-            f"{name} must look like tcp://host:8786 or tls://host:8786, got {address!r}"
-        )
+        raise SweepError(f"scheduler {address!r} cannot be used: {error}") from None
 
 
 def _bar(total, n_done, asked):
