@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from bs4 import BeautifulSoup
 
-from companion.kit.nbval_numbers import take_apart, value_of
+from companion.browser.numbers import take_apart, value_of
 
 
 class Pair(NamedTuple):
