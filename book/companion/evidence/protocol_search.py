@@ -12,7 +12,6 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 
 from companion.evidence.confidence import (
     Candidates,
@@ -27,9 +26,11 @@ from companion.evidence.printed import values
 from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
-from companion.runs.published import FOLDER, verified, write_files
+from companion.runs.published import FOLDER, listed_files, write_files
+from companion.runs.reproduce import compute as compute_rows
+from companion.runs.reproduce import counted, store_of
 from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, CrossResponses
-from companion.runs.store import Store, Task
+from companion.runs.store import Store
 from companion.runs.sweep import sweep
 
 SEARCHES = ("synthetic", "biased", "biased-kernels", "cross")
@@ -85,10 +86,10 @@ def visible(search):
 # ------------------------------------------------------------------------------------- responses
 
 
-def compute(search, path, say, **options):
+def compute(search, root, say, **options):
     """Compute what a search publishes, or take up what is there."""
     by_name = {"synthetic": _synthetic, "biased": _biased, "cross": _cross}
-    candidates, found = by_name[search["experiment"]](search, path, say, **options)
+    candidates, found = by_name[search["experiment"]](search, root, say, **options)
     say(f"judging {len(candidates.names)} protocols")
     judged, trials = confidence_set(search, visible(search), candidates)
     return found | {"search": _wide(candidates, judged), "trials": trials}
@@ -115,51 +116,59 @@ def _candidates(rows):
     return Candidates(list(wide.index), cells, draws)
 
 
-def _cross(search, path, say, **options):
+def _cross(search, root, say, **options):
     """Three stages; the protocols of the third are judged, the responses before it are kept."""
     printed, tables = visible(search), []
     going = list(options_of := variants(search))
     for stage, rule in search["stages"].items():
         last = stage == "third"
         cases = search["cases" if last else "choice"]
-        tasks = [Task(case, draw) for draw in range(rule["draws"]) for case in cases]
-        for number, name in enumerate(going, start=1):
-            say(f"{stage}, {number} of {len(going)}: {name}")
+        tasks = [(case, draw) for draw in range(rule["draws"]) for case in cases]
+        say(f"{stage}: {counted(len(going), 'variant')}")
+        work = []
+        for name in going:
             run = (CostResponses if last else CrossResponses)(options_of[name], search)
             called = f"search:{name}{', costs' if last else ''}"
-            store = Store(path, "cross", called, run.parameters)
-            tables.append(as_responses(sweep(run, tasks, store, **options), stage, name))
+            work.append((Store(root, run.parameters, experiment="cross", protocol=called), run))
+        sweep([(*item, tasks) for item in work], **options)
+        for name, (store, _) in zip(going, work, strict=True):
+            tables.append(as_responses(store.rows(tasks), stage, name))
         responses = pd.concat(tables, ignore_index=True)
         going = [] if last else kept(search, printed, responses, stage)
     early = responses[responses["stage"] != "third"].drop(columns=["folds", "by"])
     return _candidates(offered(search, responses, "third")), {"responses": early}
 
 
-def _synthetic(search, path, say, **options):
+def _synthetic(search, root, say, **options):
     """The runs of every variant, which is a change of the matched protocol."""
-    tasks, tables = [Task(c, draw) for draw in range(search["draws"]) for c in search["cases"]], []
+    tasks = [(case, draw) for draw in range(search["draws"]) for case in search["cases"]]
     base = changed(load_protocol("synthetic"), methods=search["columns"], seed=search["seed"])
+    say(counted(len(variants(search)), "variant"))
+    work = []
     for name, change in variants(search).items():
-        say(name)
-        run = Run(changed(base, **change))
-        store = Store(path, "synthetic", f"search:{name}", run.parameters)
-        rows = sweep(run, tasks, store, **options)
-        rows = rows.rename(columns={"method": "column", "seed": "draw"})
-        tables.append(rows.assign(variant=name, grid=""))
-    return _candidates(pd.concat(tables)), {}
+        variant = changed(base, protocol=f"search:{name}", **change)
+        work.append((store_of(variant, root), Run(variant), tasks))
+    rows = compute_rows(work, **options).rename(columns={"method": "column", "seed": "draw"})
+    variant = rows["protocol"].str.removeprefix("search:")
+    return _candidates(rows.assign(variant=variant, grid="")), {}
 
 
-def _biased(search, path, say, jobs=1, **_):
-    """Accuracies of every protocol, selected from response tables beside the store."""
-    rules, found = grids(search), {}
-    for case, (name, options) in product(search["cases"], variants(search).items()):
-        say(f"{case}: {name}")
-        run = delayed(BiasedTables(options, search).stored)
-        folder, draws = path.parent / "search", range(search["draws"])
-        tables = np.stack(Parallel(n_jobs=jobs)(run(case, draw, folder) for draw in draws))
+def _biased(search, root, say, **options):
+    """Accuracies of every protocol, selected from response tables."""
+    tasks = {c: [(c, draw) for draw in range(search["draws"])] for c in search["cases"]}
+    work, found = {}, {}  # variants that differ only in the selection share their tables
+    for name, chosen in variants(search).items():
+        run = BiasedTables(chosen, search)
+        store = Store(root, run.parameters, experiment="biased", protocol="search:tables")
+        work[name] = store, run, [task for draws in tasks.values() for task in draws]
+    different = {store.folder: (store, *rest) for store, *rest in work.values()}
+    say(counted(len(different), "kind") + " of tables")
+    sweep(list(different.values()), **options)
+    rules = {grid: rule for grid, rule in grids(search).items() if _makes_sense(rule)}
+    for case, (name, chosen) in product(search["cases"], variants(search).items()):
+        tables = np.stack([work[name][0].load(*task) for task in tasks[case]])
         for grid, rule in rules.items():
-            if _makes_sense(rule):
-                found[name, grid, case] = chosen_accuracies(search, case, options, tables, rule).T
+            found[name, grid, case] = chosen_accuracies(search, case, chosen, tables, rule).T
     names = list(dict.fromkeys(key[:2] for key in found))
     cells = list(product(search["cases"], search["columns"]))
     draws = [np.concatenate([found[*name, case] for case in search["cases"]]) for name in names]
@@ -233,7 +242,7 @@ def publish(search, found):
 def published(name, kind="search"):
     """Read what a search has published: its protocols, its trials, or early responses."""
     return pd.read_csv(
-        StringIO(verified(FOLDER)[f"{name}-{kind}.csv"].decode()), keep_default_na=False
+        StringIO(listed_files(FOLDER)[f"{name}-{kind}.csv"].decode()), keep_default_na=False
     )
 
 
