@@ -71,7 +71,7 @@ def test_published_runs_are_there_once_with_possible_accuracies(experiment):
     named = {*protocol_names()[experiment], *specifications(experiment)}
     named |= {f"universe:{name}" for name in universes(experiment)}
     assert set(runs["protocol"]) <= named
-    for protocol in ("matched", "tuned", "universe:baseline"):
+    for protocol in ("matched", "tuned", "universe:hard-prior"):
         assert len(gains.runs_of(results, experiment, protocol))
 
 

@@ -35,7 +35,7 @@ def printed_runs():
 def made_up_universes(shifts, runs=10):
     """Synthetic universes in which DDR-uLSIF gains as many points as told, case by case."""
     rows = [
-        ("synthetic", f"universe:{name}", case, method, seed, 0.9 + 0.001 * seed + more)
+        ("synthetic", protocol_of(name), case, method, seed, 0.9 + 0.001 * seed + more)
         for name, gain in shifts.items()
         for number, case in enumerate(("100", "200", "300"))
         for seed in range(runs)

@@ -218,7 +218,7 @@ def test_the_largest_changes_are_drawn():
         for method in ("Unweighted", "uLSIF", "DDR-uLSIF")
     ]
     whole = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
-    whole = whole.assign(experiment="biased", protocol="universe:baseline")
+    whole = whole.assign(experiment="biased", protocol="matched")
     changed_most = whole.assign(protocol="universe:hard-prior")
     changed_most["accuracy"] *= np.where(changed_most["method"] == "DDR-uLSIF", 1, 0.5)
     same = whole.assign(protocol="universe:stop-max")
