@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 
 from companion.evidence.tables import captioned
 from companion.figures.style import COLORS, new_figure
-from ddr.paper.datasets import load, manifest, names, scale_to_unit_box, verify
+from ddr.paper.datasets import check_files, load, manifest, names, scale_to_unit_box
 from ddr.paper.digits import sixteen_by_sixteen
 
 _LOOKS = {
@@ -34,7 +34,7 @@ def files(evidence=None):
 def sizes_table():
     """Return the table of rows, features, classes and file sizes as Markdown."""
     rows = []
-    for check in verify():
+    for check in check_files():
         table = load(check.name)
         n, columns = (f"{size:,}" for size in table.X.shape)
         rows.append((check.name, n, columns, _balance(table), f"{check.size / 1000:,.0f}"))
@@ -53,7 +53,7 @@ def _balance(table):
 
 def total_sentence():
     """Return the sentence on the size of all files."""
-    checks = verify()
+    checks = check_files()
     total = sum(check.size for check in checks) / 1e6
     return f"The {len(checks)} files take {total:.1f} MB together.\n"
 
