@@ -71,7 +71,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What :func:`check_files` found: a status of "ok", "missing" or "damaged", and a size in bytes."""
+    """What :func:`check_files` found: a status of "ok", "missing" or "damaged", and bytes."""
 
     name: str
     file: str
