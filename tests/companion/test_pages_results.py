@@ -13,6 +13,7 @@ from companion.evidence.universes import (
     curve_inference,
     gain_changes,
     joint_gains,
+    protocol_of,
     universe_gains,
     universe_name,
     universes_reading,
