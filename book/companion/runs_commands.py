@@ -155,7 +155,7 @@ def publish(root, into, replace, remove):
 @jobs_option
 @store_option
 def search(name, jobs, root):
-    """Search for the protocols that a printed table does not contradict, by the rules in book/search.
+    """Search for the protocols that a printed table does not contradict, by book/search.
 
     NAME is synthetic, biased, biased-kernels or cross. Interrupted, the command resumes when it is
     called again. At the end it publishes what it found of every protocol and prints the nearest.
