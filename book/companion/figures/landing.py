@@ -1,38 +1,15 @@
-"""The pictures of the first page: the shift, the gains in print and here, what decides them."""
+"""The pictures of the first page: the gains in print and here, and what decides them."""
 
 import numpy as np
-from matplotlib.lines import Line2D
 
 from companion.figures.style import COLORS, new_figure
-from companion.figures.synthetic import boundary, class_handles, class_points
 
-_LINES = {
-    "no weights": (COLORS["black"], ":"),
-    "plain ratio": (COLORS["red"], "--"),
-    "DDR": (COLORS["green"], "-"),
-}
-_WINDOW = (-1.8, 6.8, -2.2, 10.2)  # with room for the legend
 _MARKS = {
     "print": {"marker": "D", "mfc": "white", "color": COLORS["grey"]},
     "matched": {"marker": "o", "color": COLORS["blue"]},
     "tuned": {"marker": "s", "color": COLORS["red"]},
 }
 IN_WORDS = {"print": "in print", "matched": "settings nearest to print", "tuned": "tuned settings"}
-
-
-def shifted_sample(X, y, models, title, scores=None):
-    """Draw a sample in class colours, with the boundary of each model and its score."""
-    figure, (axis,) = new_figure(4.9, 3.4)
-    class_points(axis, X, y, np.ones(len(y)), 11)
-    handles = [] if scores else class_handles()
-    for name, (color, line) in _LINES.items():
-        boundary(axis, lambda Z, m=models[name]: m.predict_proba(Z)[:, 0], color, line, _WINDOW)
-        if scores:
-            label = f"{name}: {100 * scores[name]:.1f} % right"
-            handles.append(Line2D([], [], color=color, ls=line, lw=2, label=label))
-    axis.set(xlim=_WINDOW[:2], ylim=_WINDOW[2:], xticks=[], yticks=[], title=title)
-    axis.legend(handles=handles, loc="upper right", framealpha=0.9)
-    return figure
 
 
 def mean_gains(rows, rivals):

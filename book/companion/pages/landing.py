@@ -9,12 +9,7 @@ from companion.evidence.universes import BASELINE, deciding_choices, universe_ga
 from companion.figures import landing as pictures
 from companion.pages import page_module
 from companion.paths import EXPERIMENTS, PROTOCOLS
-from companion.runs.experiments import draw
-from companion.runs.protocols import load_protocol
-from ddr.paper.comparison import fit_three
 
-#: The run of the picture: the first of the published ones with so many training points.
-CASE, RUN = "300", 0
 _RIVALS = {RIVAL: "over the plain ratio", NO_WEIGHTS: "over no weights"}
 _WORD_CLASS = {"reproduces": "good", "reproduces in part": "fair"}
 
@@ -23,7 +18,7 @@ def files(evidence):
     """Give the fragments and the pictures of the first page."""
     gains, choices = gain_rows(evidence), deciding_choices(evidence.results)
     names = [fill(universe_name(universe), 26) for universe in choices["universe"]]
-    return hero_figures() | {
+    return {
         "landing_status.md": status_line(evidence),
         "landing_answers.md": answers_text(evidence, choices),
         "landing_gains.md": gains_text(gains),
@@ -41,7 +36,7 @@ def status_line(evidence):
         mark = _WORD_CLASS.get(word, "poor")
         name = table_title(experiment).removeprefix("Paper's Table ")
         words.append(f"{name} [{word}]{{.ddr-word .ddr-{mark}}}")
-    return ":::{div} ddr-status\nThe paper's tables:\n\n" + "\n\n".join(words) + "\n:::"
+    return ":::{div} ddr-status\nTables:\n\n" + "\n\n".join(words) + "\n:::"
 
 
 def status_lines(evidence):
@@ -103,21 +98,6 @@ def _reasons(evidence, choices):
         f"{table_name(first['experiment'])} by {points(first['change'])} points; the whole gain "
         f"is {points(gain)}. Nobody knows what the authors chose."
     )
-
-
-def hero_figures():
-    """Training beside test data of one published run, with three learned boundaries."""
-    protocol = load_protocol("synthetic")
-    problem, learner, ratios = draw(protocol, CASE, RUN)
-    X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
-    found = fit_three(X, y, X_test, learner, ratios["uLSIF"], **protocol["ddr"])
-    models = {name: fit.model for name, fit in found.items()}
-    scores = {name: model.score(X_test, y_test) for name, model in models.items()}
-    train = pictures.shifted_sample(X, y, models, "training data")
-    shown = slice(0, 3 * len(y))  # enough points to see where they lie
-    titled = "test data, whose labels no method sees"
-    test = pictures.shifted_sample(X_test[shown], y_test[shown], models, titled, scores)
-    return {"landing_train.png": train, "landing_test.png": test}
 
 
 def gain_rows(evidence):
