@@ -77,6 +77,9 @@ document.addEventListener("DOMContentLoaded", () => {
     const typed = () => [...box.querySelectorAll("select")].filter((each) => each.value);
     const upload = make("textarea", { rows: 3, placeholder: "row,label" });
     upload.setAttribute("aria-label", "Or paste labels here, a line for each: row,label");
+    const chosen = make("input", { type: "file", accept: ".csv,.txt,text/csv" });
+    chosen.setAttribute("aria-label", "Or choose a file of such lines");
+    chosen.addEventListener("change", async () => (upload.value = await chosen.files[0].text()));
     const tell = () => {
       for (const select of typed()) told.set(Number(select.dataset.row), select.value);
       for (const line of upload.value.trim().split("\n").filter(Boolean)) {
@@ -87,7 +90,7 @@ document.addEventListener("DOMContentLoaded", () => {
       ask(look);
     };
     const parts = [make("h3", { textContent: "Label these rows first" }), box,
-      make("p", { textContent: "Rows count from 0, below the line of names. Or paste lines of row,label:" }), upload,
+      make("p", { textContent: "Rows count from 0, below the line of names. Or paste lines of row,label, or choose a file of them:" }), upload, chosen,
       button("Tell these labels", tell)];
     if (truth)
       parts.push(button("Fill in the truth (example only)", () => {
