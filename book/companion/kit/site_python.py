@@ -23,8 +23,8 @@ FETCHED = "_build/site-python"
 ACCEPTED = "book/site_python.sha256"
 LOCK = "pyodide-lock.json"
 LARGE = ("usps.npz", "mnist.npz")  # loaded only by code that names a digit's dataset
-# Needed by no page: time zones, fonts in PDF files. What packages bring for tests and compilers stays
-# behind as well, and further fonts and Sobol's table, which are large.
+# Needed by no page: time zones, fonts in PDF files. What packages bring for tests and compilers
+# stays behind as well, and further fonts and Sobol's table, which are large.
 _LEFT_OUT = {"pytz", "fonttools"}
 _BALLAST = (
     *("/tests/", "/sample_data/", "/images/", "/include/", ".pyi", ".pxd", ".pyx", ".tp"),
