@@ -35,7 +35,6 @@ PAGES = (
     "companion.pages.scoreboard",
     "companion.pages.differences",
     "companion.pages.headline",
-    "benchmarks.page",
     "companion.pages.audit",
     "companion.pages.record",
     "companion.pages.claims",
