@@ -71,6 +71,7 @@ def test_published_runs_are_there_once_with_possible_accuracies(experiment):
     assert runs["accuracy"].between(0, 1).all()
     named = {*protocol_names()[experiment], *specifications(experiment)}
     named |= {f"universe:{name}" for name in universes(experiment)}
+    named |= {name for name in runs["protocol"] if name.startswith("slip:")}
     assert set(runs["protocol"]) <= named
     for protocol in ("matched", "tuned", "universe:hard-prior"):
         assert len(gains.runs_of(results, experiment, protocol))

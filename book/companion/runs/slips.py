@@ -4,6 +4,7 @@ The second search for Table 3 asks for such learners. Nothing here is recommende
 that the authors did it.
 """
 
+from functools import partial
 from itertools import islice, product
 
 import numpy as np
@@ -67,39 +68,38 @@ class CandidateRun:
 
     def __call__(self, case, draw):
         """One row without weights, with uLSIF's and ideal ones, and one for each choice in DDR."""
-        cases, table = self.search["cases"], load_case(case)
-        seed = self.search["candidates"]["seed"]
-        root = np.random.SeedSequence(seed, spawn_key=(cases.index(case), draw))
-        problem_seed, fold_seed = root.spawn(2)
-        state = [int(s) % 2**31 for s in fold_seed.generate_state(4)]
-        rule, strength = self.rule, self.rule["omega"]["strength"]
-
-        def learner_for(X_train, X_test):
-            scale = median_distance(X_test)
-            centers = choose_centers(X_test, self.search["centers"], None, state[0])
-            lams = np.array(rule["regularisation"])
-            lams = lams / len(X_train) if rule["penalty added to"] else lams
-            final = scale if rule["final kernel"] == "median" else rule["final kernel"]
-            return SlippedIWLSPC(
-                np.array(rule["width of the learner"]["relative"]) * scale, lams, centers=centers,
-                random_state=state[1], loss=rule["loss"], final=final,
-                scored_on=rule["scored on"], ties=rule["of equal risks"],
-            )  # fmt: skip
-
-        def gap(X_train, y_train, importance, X_test, y_test):
-            found = accuracy_gap(learner_for(X_train, X_test))
-            found = found(X_train, y_train, importance, X_test, y_test)
-            return abs(found) if rule["gap of a direction"] == "absolute" else found
-
-        problem = biased_sampling(
-            table.X, table.y, gap=gap, n_omegas=self.search["omegas"], strength=strength,
-            redraw=bool(rule["training set after the choice"]), random_state=problem_seed,
+        search, rule, table = self.search, self.rule, load_case(case)
+        place = (search["cases"].index(case), draw)
+        root = np.random.SeedSequence(search["candidates"]["seed"], spawn_key=place)
+        problem_seed, streams = root.spawn(2)
+        seeds = [int(seed) % 2**31 for seed in streams.generate_state(4)]
+        sample = partial(
+            biased_sampling, table.X, table.y, strength=rule["omega"]["strength"],
+            random_state=problem_seed,
         )  # fmt: skip
-        learner = learner_for(problem.X_train, problem.X_test)
+        drawn = [sample(direction=number) for number in range(search["omegas"])]
+        gaps = [accuracy_gap(problem, self._learner(problem, seeds)) for problem in drawn]
+        chosen = np.argmax(np.abs(gaps) if rule["gap of a direction"] == "absolute" else gaps)
+        again = bool(rule["training set after the choice"])
+        problem = sample(direction=int(chosen), redraw=again)
         options = {k: v for k, v in self.ratio.items() if k != "sigma_factors"}
         widths = np.array(self.ratio["sigma_factors"]) * median_distance(problem.X_test)
-        ratio = ULSIF(sigma=widths, random_state=state[2], **options)
-        return list(_rows(problem, learner, ratio, state[3]))
+        ratio = ULSIF(sigma=widths, random_state=seeds[2], **options)
+        return list(_rows(problem, self._learner(problem, seeds), ratio, seeds[3]))
+
+    def _learner(self, problem, seeds):
+        rule, scale = self.rule, median_distance(problem.X_test)
+        lams = np.array(rule["regularisation"])
+        return SlippedIWLSPC(
+            np.array(rule["width of the learner"]["relative"]) * scale,
+            lams / len(problem.X_train) if rule["penalty added to"] else lams,
+            centers=choose_centers(problem.X_test, self.search["centers"], None, seeds[0]),
+            random_state=seeds[1],
+            loss=rule["loss"],
+            final=scale if rule["final kernel"] == "median" else rule["final kernel"],
+            scored_on=rule["scored on"],
+            ties=rule["of equal risks"],
+        )
 
 
 def _rows(problem, learner, ratio, seed):
