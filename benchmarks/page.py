@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.tables import captioned
-from companion.figures.style import COLORS, new_figure
 from companion.paths import ROOT
 
 from benchmarks.summary import (

@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.tables import captioned, points
-from companion.figures.style import COLORS, new_figure
 
 from benchmarks.shift_methods import METHODS
 from benchmarks.shift_rule import (

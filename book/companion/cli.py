@@ -171,7 +171,7 @@ def claims():
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 if it is not current.")
 def readme(check):
     """Write the README's numbers and picture from the published runs."""
-    from companion.pages.readme import stale, write
+    from companion.kit.readme import stale, write
 
     if not check:
         for path in write():

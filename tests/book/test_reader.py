@@ -132,16 +132,3 @@ def test_the_explorer_of_the_shift_reacts_to_keys(tab):
         assert picture.get_attribute("aria-label") == answer.inner_text()
     assert len(seen) == 4
     assert re.search(r"\d % of the test points", answer.inner_text())
-
-
-def test_the_explorer_of_choices_shows_the_gain_of_each_table(tab, root):
-    tab.open("book/multiverse.html")
-    data = json.loads(tab.locator("#ddr-choices script").text_content())
-    knob, answer = tab.locator("#ddr-choices select"), tab.locator("#ddr-choices p[aria-live]")
-    knob.press("ArrowDown")
-    chosen = data["choices"][1]
-    shown = answer.inner_text()
-    assert chosen["name"] in shown
-    for table, gain in chosen["gains"].items():
-        expected = f"{abs(gain[0]):.2f} points over" if gain else "is not affected"
-        assert re.search(rf"{re.escape(table)} \S*\s?{re.escape(expected)}", shown)

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from companion.evidence import printed as printed_values
 from companion.evidence import protocol_search as searching
+from companion.evidence import search as page
 from companion.paths import BOOK, EXPERIMENTS, cross_task
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.responses import (
@@ -383,17 +384,13 @@ def test_a_protocol_planted_in_the_published_search_is_found(experiment):
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_matched_protocol_gives_way_only_to_one_that_is_nearer_on_both_halves(experiment):
-    from companion.pages import search as page
-
-    search = searching.read_search(experiment)
-    found, printed = searching.published_outcomes(search), searching.visible(experiment, search)
-    table = searching.ranking(search, printed, found)
-    assert len(page.matched_before(search, table)) == 1
-    text = page.best_text(search, table, page.chances(search, printed, found))
-    old = page.matched_before(search, table)
-    assert ("takes its place" in text) == page.nearer(table, old)
-    doctored = table.assign(validation=[9.0, *table["validation"][1:]])
-    text = page.best_text(search, doctored, page.chances(search, printed, found))
+    done = page.searched(experiment)
+    old = page.matched_before(done.search, done.table)
+    assert len(old) == 1
+    text = page.best(done).data
+    assert ("takes its place" in text) == page.nearer(done.table, old)
+    doctored = done.table.assign(validation=[9.0, *done.table["validation"][1:]])
+    text = page.best(done._replace(table=doctored)).data
     assert "**none of these**" in text
     assert "that one stays" in text
 

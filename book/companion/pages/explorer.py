@@ -1,7 +1,7 @@
-"""What the two explorers show: results computed beforehand, put into the page as JSON.
+"""What the explorer shows: results computed beforehand, put into the page as JSON.
 
-The first lets a reader change the kernel width, the strength of the shift and the method on the
-paper's mixture; the second an open choice, and shows the gain of each table.
+It lets a reader change the kernel width, the strength of the shift and the method on the paper's
+mixture.
 """
 
 import json
@@ -10,11 +10,7 @@ import numpy as np
 from contourpy import contour_generator
 from sklearn.naive_bayes import GaussianNB
 
-from companion.evidence.gains import RIVAL
-from companion.evidence.printed import table_title
-from companion.evidence.universes import BASELINE, universe_gains, universe_name
-from companion.figures.synthetic import WINDOW
-from companion.paths import EXPERIMENTS
+from companion.evidence.pictures import WINDOW
 from ddr import ULSIF, effective_sample_size
 from ddr.paper.comparison import THREE, fit_three
 from ddr.paper.mixture import FourClusters
@@ -26,12 +22,9 @@ STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 N_TRAIN, N_TEST, DRAWS = 150, 1000, 5
 
 
-def files(evidence):
-    """Give the data of both explorers."""
-    return {
-        "explorer_shift.md": embedded("ddr-shift", shift_data()),
-        "explorer_choices.md": embedded("ddr-choices", choices_data(evidence.results)),
-    }
+def files():
+    """Give the data of the explorer."""
+    return {"explorer_shift.md": embedded("ddr-shift", shift_data())}
 
 
 def embedded(name, data):
@@ -87,17 +80,3 @@ def _boundary(model, steps=60):
     points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     first = model.predict_proba(points)[:, 0].reshape(steps, steps)
     return [line.round(2)[::2].tolist() for line in contour_generator(across, up, first).lines(0.5)]
-
-
-def choices_data(results):
-    """The gain of each table under each open choice."""
-    shown, tables = ["gain", "low", "high", "over_none"], {}
-    for experiment in EXPERIMENTS:
-        found = universe_gains(results, experiment)[shown].round(2)
-        tables[table_title(experiment)] = found.T.to_dict("list")
-    names = {u: universe_name(u) for found in tables.values() for u in found}
-    choices = [
-        {"name": names[u], "gains": {t: found.get(u) for t, found in tables.items()}}
-        for u in sorted(names, key=lambda u: (u != BASELINE, names[u]))
-    ]
-    return {"rival": RIVAL, "choices": choices}

@@ -2,11 +2,16 @@
 
 import datetime
 import io
+from itertools import product
+from pathlib import Path
 
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from companion.evidence.claims import evaluate_claims
 from companion.evidence.printed import table_title
+from companion.evidence.verdicts import judge
+from companion.paths import EXPERIMENTS, PROTOCOLS
 from ddr import __version__
 
 PAPER = "https://doi.org/10.1137/1.9781611973440.95"
@@ -25,12 +30,14 @@ _COLUMNS = {
 }
 
 
-def files(evidence):
-    """Give the archive that the scoreboard offers."""
-    return {"replication.zip": b"".join(make_crate(evidence).stream_zip())}
+def write_record(path, results):
+    """Write the archive that the scoreboard offers."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(make_crate(results).stream_zip()))
 
 
-def make_crate(evidence):
+def make_crate(results):
     """Describe the tables of values and of claims, and each value as an entity of its own."""
     crate = ROCrate()
     crate.name = "Discriminative density-ratio estimation: a replication"
@@ -41,14 +48,14 @@ def make_crate(evidence):
     paper = {"@type": "ScholarlyArticle", "name": "Discriminative Density-ratio Estimation"}
     crate.root_dataset["citation"] = crate.add(ContextEntity(crate, PAPER, paper))
     measured = [_property(crate, f"column-{c}", c, about) for c, about in _COLUMNS.items()]
-    for (experiment, protocol), verdict in evidence.verdicts.items():
-        name, values = f"{experiment}-{protocol}", verdict.values
+    for experiment, protocol in product(EXPERIMENTS, PROTOCOLS):
+        name, values = f"{experiment}-{protocol}", judge(results, experiment, protocol).values
         about = f"{table_title(experiment)} beside our runs with {protocol} settings"
         file = _add_table(crate, name, values[list(_COLUMNS)], about)
         file["variableMeasured"] = measured
         file["about"] = [_value(crate, f"{name}-{row.Index}", row) for row in values.itertuples()]
-    about = "Verdicts on the paper's claims and on questions of ours"
-    _add_table(crate, "claims", evidence.claims, about)
+    about = "Verdicts on the paper's claims and our questions, as far as runs can test them"
+    _add_table(crate, "claims", evaluate_claims(results, live=False), about)
     return crate
 
 

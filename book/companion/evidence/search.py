@@ -1,43 +1,36 @@
-"""What the page on the searches includes: rules, ranking, validation, calibration of each."""
+"""The searches for a protocol: rules, ranking, validation and calibration of each."""
+
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
 
 from companion.evidence import protocol_search as searching
+from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.tables import captioned, unbroken
 from companion.evidence.verdicts import compare
-from companion.figures.search import ranking_figure, worth_figure
-from companion.paths import EXPERIMENTS
 
 PRINT_RUNS = 30
 
 
-def files(evidence):
-    """Give the fragments and figures of the page, the same for each table."""
-    found = {}
-    for experiment in EXPERIMENTS:
-        made = _files(evidence.results, searching.read_search(experiment))
-        found |= {f"search_{experiment}_{name}": content for name, content in made.items()}
-    return found
+class Searched(NamedTuple):
+    """What a page on one search shows parts of."""
+
+    search: dict
+    printed: pd.DataFrame
+    found: pd.DataFrame
+    table: pd.DataFrame
+    chance: dict
 
 
-def _files(results, search):
-    printed = searching.visible(search["experiment"], search)
+def searched(experiment):
+    """Rank the protocols of a search by their deviation from the print."""
+    search = searching.read_search(experiment)
+    printed = searching.visible(experiment, search)
     found = searching.published_outcomes(search)
     table = searching.ranking(search, printed, found)
-    chance = chances(search, printed, found)
-    shown, names = ranked(search, printed, table, chance["choice"])
-    made = {
-        "rules.md": rules_text(search, table, found, shown),
-        "best.md": best_text(search, table, chance),
-        "calibration.md": calibration_text(search, found),
-        "test.md": test_text(results, search),
-        "ranking.png": ranking_figure(*shown, names),
-        "worth.png": worth_figure(searching.worth(table, search)),
-    }
-    return made | (
-        {"pair.md": pair_text(printed, found)} if search["experiment"] == "biased" else {}
-    )
+    return Searched(search, printed, found, table, chances(search, printed, found))
 
 
 def chances(search, printed, found):
@@ -49,9 +42,9 @@ def chances(search, printed, found):
     }
 
 
-def ranked(search, printed, table, chance):
+def ranked(search, printed, found, table, chance):
     """What the picture of the ranking shows: scores, which are filled, the band of chance."""
-    band = np.quantile(chance, [0.025, 0.975])
+    band = np.quantile(chance["choice"], [0.025, 0.975])
     if "stages" not in search:
         return (table, table["score"] <= band[1], band), ("within chance", "farther off")
     responses = searching.published("cross", "responses")
@@ -63,26 +56,29 @@ def ranked(search, printed, table, chance):
     return (best, best["variant"].isin(going), band), ("went on", "left out")
 
 
-def rules_text(search, table, found, shown):
+def rules(done):
     """Say what was searched, and how."""
+    search, found, table = done.search, done.found, done.table
     choices = search["choices"] | search["selections"]
     counts = ", ".join(f"{choice} ({len(levels)})" for choice, levels in choices.items())
     text = f"The choices, with the number of levels of each: {counts}. "
     if "stages" in search:
+        shown, _ = ranked(*done)
         text += (
             f"{len(shown[0])} variants were screened on {len(search['choice'])} cases with one "
             f"draw each; the {int(shown[1].sum())} that score below the median of exact "
             f"replications went on, and of these the {found['variant'].nunique()} best after "
             f"{search['stages']['second']['draws']} draws. "
         )
-    return text + (
-        f"{len(table)} protocols were compared to the end, {found['draws'].max()} draws of each "
-        f"case; the columns looked at: {', '.join(search['columns'])}."
+    return Markdown(
+        f"{text}{len(table)} protocols were compared to the end, {found['draws'].max()} draws of "
+        f"each case; the columns looked at: {', '.join(search['columns'])}."
     )
 
 
-def best_text(search, table, chance):
+def best(done):
     """Tabulate the best protocols beside what an exact replication would score."""
+    search, table, chance = done.search, done.table, done.chance
     old = matched_before(search, table)
     shown = pd.concat([table.head(8), old[old.index >= 8]])
     rows = [
@@ -101,7 +97,7 @@ def best_text(search, table, chance):
     title = title if search.get("matched") else "The best protocols of the search"
     name = f"search-{search['experiment']}-best"
     text = f"{verdict(table, limits, old)} {search.get('because', '')}"
-    return f"{captioned(pd.DataFrame(rows), title, name, 'worded')}\n\n{text}\n"
+    return Markdown(f"{captioned(pd.DataFrame(rows), title, name, 'worded')}\n\n{text}\n")
 
 
 def matched_before(search, table):
@@ -138,19 +134,20 @@ def nearer(table, old):
     return bool((table.iloc[0][halves] < old.iloc[0][halves]).all())
 
 
-def calibration_text(search, found):
+def calibration(done):
     """Say how often the search finds a protocol that is known."""
-    share = searching.calibration(search, found)
+    share = searching.calibration(done.search, done.found)
     parts = ", ".join(f"{choice} {part:.0%}" for choice, part in share.drop("protocol").items())
-    return (
+    return Markdown(
         "Protocols of the search were taken for the truth in turn, a table drawn from each as if "
         f"printed, and the search held on it. It found the level of each choice in: {parts} of the "
         f"tables; all levels at once in {share['protocol']:.0%}."
     )
 
 
-def test_text(results, search):
+def left_out(results, done):
     """Compare the published tables with the print, column by column."""
+    search = done.search
     experiment = search["experiment"]
     rows = [
         {"Protocol": name, "Column": method} | _nearness(cells, search)
@@ -158,12 +155,11 @@ def test_text(results, search):
         for method, cells in compare(results, experiment, protocol).groupby("method", sort=False)
         if cells["delta"].notna().all()
     ]
-    return captioned(
-        pd.DataFrame(rows),
+    about = (
         "Mean absolute deviation of the published runs from the print; the columns of uLSIF and "
-        "DDR-uLSIF took no part in the choice",
-        f"search-{experiment}-test",
+        "DDR-uLSIF took no part in the choice"
     )
+    return Markdown(captioned(pd.DataFrame(rows), about, f"search-{experiment}-test"))
 
 
 def _nearness(cells, search):
@@ -177,8 +173,9 @@ def _nearness(cells, search):
     }
 
 
-def pair_text(printed, found, one="USPS5v6", other="USPS3v8"):
+def pair(done, one="USPS5v6", other="USPS3v8"):
     """Say how near any protocol comes to two printed cells that stand in each other's way."""
+    printed, found = done.printed, done.found
     plain = found[found["column"] == "Unweighted"]
     wide = plain.pivot(index=searching.KEYS, columns="case", values="mean")
     target = printed[printed["column"] == "Unweighted"].set_index("case")
@@ -188,12 +185,50 @@ def pair_text(printed, found, one="USPS5v6", other="USPS3v8"):
     sds = found.merge(printed[[*searching.CELL, "sd"]], on=searching.CELL)
     ratio = np.log(sds["sd_x"].clip(lower=1e-4) / sds["sd_y"]).abs()
     ratio = ratio.groupby([sds[key] for key in searching.KEYS]).mean()
-    return (
-        f"The print has {one} at {target.at[one, 'mean']:.3f} beside {other} at "
-        f"{target.at[other, 'mean']:.3f} without weights. The protocol that comes nearest to both "
-        f"has {best[one]:.3f} and {best[other]:.3f} ({'; '.join(missed.idxmin())}). Of the "
-        f"{len(near)} protocols within one printed sd of {one}, the lowest {other} is "
-        f"{near[other].min():.3f}. "
-        f"Spreads: the mean absolute log ratio of sds is {ratio.min():.2f} at best, "
-        f"{ratio.median():.2f} in the middle."
-    ).replace(" | ", "; ")
+    return Markdown(
+        (
+            f"The print has {one} at {target.at[one, 'mean']:.3f} beside {other} at "
+            f"{target.at[other, 'mean']:.3f} without weights. The protocol that comes nearest to "
+            f"both has {best[one]:.3f} and {best[other]:.3f} ({'; '.join(missed.idxmin())}). Of "
+            f"the {len(near)} protocols within one printed sd of {one}, the lowest {other} is "
+            f"{near[other].min():.3f}. "
+            f"Spreads: the mean absolute log ratio of sds is {ratio.min():.2f} at best, "
+            f"{ratio.median():.2f} in the middle."
+        ).replace(" | ", "; ")
+    )
+
+
+def ranking_figure(done, height=3.8):
+    """Draw every protocol by its score, the filled ones apart, with the band of chance."""
+    (table, filled, chance), names = ranked(*done)
+    figure, (axis,) = new_figure(7.6, height)
+    size = 6 if len(table) < 200 else 2
+    axis.axvspan(*chance, color=COLORS["grey"], alpha=0.15, lw=0)
+    looks = {"color": COLORS["blue"]}, {"mfc": "none", "mec": COLORS["grey"]}
+    for part, name, look in zip((filled, ~filled), names, looks, strict=True):
+        scores = table.loc[part, "score"]
+        axis.plot(scores, scores.index + 1, "o", ms=size, label=name, **look)
+    axis.set(xlabel="root mean square deviation from the print", ylabel="rank")
+    axis.set(xlim=(0, None), ylim=(len(table) + 1, 0))
+    axis.legend(loc="upper right", frameon=False)
+    return figure
+
+
+def worth_figure(done):
+    """Draw the best score that each level of each choice reaches, one panel a choice."""
+    worth = searching.worth(done.table, done.search)
+    choices = list(worth.groupby("choice", sort=False))
+    heights = [len(levels) for _, levels in choices]
+    figure, axes = new_figure(
+        7.6,
+        0.5 + 0.27 * sum(heights) + 0.45 * len(heights),
+        rows=len(choices),
+        sharex=True,
+        height_ratios=heights,
+    )
+    for axis, (choice, levels) in zip(axes, choices, strict=True):
+        axis.barh(levels["level"], levels["score"], color=COLORS["blue"], height=0.7)
+        axis.invert_yaxis()
+        axis.set_title(choice, loc="left")
+    axes[-1].set_xlabel("lowest deviation from the print with this level")
+    return figure

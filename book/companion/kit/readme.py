@@ -8,14 +8,17 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from companion.evidence.gains import RIVAL
+from companion.evidence.front import answers, benchmark, status_lines
+from companion.evidence.gains import METHOD, RIVAL
+from companion.evidence.scoreboard import (
+    all_gains,
+    claims_sentence,
+    gains_figure,
+    gains_sentence,
+)
 from companion.evidence.tables import markdown
-from companion.evidence.universes import deciding_choices
-from companion.figures.gains import gains_of_all_cases
-from companion.pages import gather, page_module
-from companion.pages.headline import claims_sentence, figure_alt
-from companion.pages.landing import answers, status_lines
 from companion.paths import ROOT
+from companion.runs.results import published_results
 
 PICTURE = Path("book/_static/findings.png")
 START = "<!-- computed: `ddr-book readme` writes what is between these two lines -->"
@@ -23,63 +26,63 @@ END = "<!-- end of what is computed -->"
 BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
 
 
-def block(evidence):
+def block(results):
     """Compose what was found: a line a table, three answers, a picture, and the claims."""
-    asked = answers(evidence, deciding_choices(evidence.results))
-    replies = "\n".join(f"- **{question}** {answer}" for question, answer in asked.items())
+    replies = "\n".join(f"- **{asked}** {answer}" for asked, answer in answers(results).items())
+    alt = f"Dot plot of the gain of {METHOD} over {RIVAL} in each case, a panel for each table."
     return (
-        f"{status_lines(evidence)}\n\n{replies}\n\n"
-        f"![{figure_alt(evidence)}]({PICTURE.as_posix()})\n\n{claims_sentence(evidence)}\n"
+        f"{status_lines(results)}\n\n{replies}\n\n![{alt}]({PICTURE.as_posix()})\n\n"
+        f"{gains_sentence(results).data} {claims_sentence(results).data}\n"
     )
 
 
 def shifts_block():
     """Compose what adapting gains and loses on shifts that nobody tuned for."""
-    words, table = page_module("benchmarks.shift_page").short()
+    words, table = benchmark("shift_page").short()
     return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
 
 
-def updated(text, evidence):
+def updated(text, results):
     """Put what is computed between the two pairs of markers."""
-    texts = iter((block(evidence), shifts_block()))
+    texts = iter((block(results), shifts_block()))
     return BLOCK.sub(lambda _: f"{START}\n\n{next(texts).strip()}\n\n{END}", text)
 
 
-def write(root=ROOT, evidence=None):
+def write(root=ROOT, results=None):
     """Write the block and the picture."""
-    root, evidence = Path(root), evidence or gather()
+    root, results = Path(root), published_results() if results is None else results
     readme, picture = root / "README.md", root / PICTURE
-    text = updated(readme.read_text(encoding="utf-8"), evidence)
+    text = updated(readme.read_text(encoding="utf-8"), results)
     readme.write_text(text, encoding="utf-8")
-    if _drawn_from(picture) != _digest(evidence):
-        _draw(evidence, picture)
+    if _drawn_from(picture) != _digest(results):
+        _draw(results, picture)
     return [readme, picture]
 
 
-def stale(root=ROOT, evidence=None):
+def stale(root=ROOT, results=None):
     """Say what in the README is not what the runs give."""
-    root, evidence = Path(root), evidence or gather()
+    root, results = Path(root), published_results() if results is None else results
     text, reasons = (root / "README.md").read_text(encoding="utf-8"), []
-    if updated(text, evidence) != text:
+    if updated(text, results) != text:
         reasons.append("the numbers in README.md are not those of the published runs")
-    if _drawn_from(root / PICTURE) != _digest(evidence):
+    if _drawn_from(root / PICTURE) != _digest(results):
         reasons.append(f"{PICTURE.as_posix()} was not drawn from the published runs")
     return reasons
 
 
-def _digest(evidence):
+def _digest(results):
     """Identify the numbers in the picture: pixels differ between versions of matplotlib."""
     columns = ["case", "gain", "low", "high", "printed", "n"]
-    tables = [table[columns] for key, table in evidence.gains.items() if key[2] == RIVAL]
+    tables = [table[columns] for table in all_gains(results).values()]
     text = "".join(table.round(6).to_csv(index=False) for table in tables)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _draw(evidence, path):
+def _draw(results, path):
     buffer = io.BytesIO()
-    gains_of_all_cases(evidence.gains, columns=2).savefig(buffer, format="png", dpi=120)
+    gains_figure(results, columns=2).savefig(buffer, format="png", dpi=120)
     about = PngInfo()
-    about.add_text("Source", _digest(evidence))
+    about.add_text("Source", _digest(results))
     path.parent.mkdir(parents=True, exist_ok=True)
     # A palette is enough for a plot, and makes a file that changes with the runs small.
     small = Image.open(buffer).convert("RGB").quantize(64)

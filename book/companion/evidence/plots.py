@@ -1,13 +1,49 @@
-"""Pictures of gains with their intervals: by case, by rival, by universe."""
+"""The look that all figures share, and pictures of gains with their intervals."""
+
+from typing import Any
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, mean_interval, paired
 from companion.evidence.printed import printed_gains, table_title
 from companion.evidence.universes import BASELINE, gain_changes, universe_gains, universe_name
-from companion.figures.style import COLORS, legend_below, new_figure
 from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
+
+#: Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
+COLORS = {
+    "blue": "#0072B2",
+    "red": "#D55E00",
+    "green": "#009E73",
+    "purple": "#CC79A7",
+    "orange": "#E69F00",
+    "grey": "#666666",
+    "black": "#000000",
+}
+_STYLE: dict[Any, Any] = {
+    "font.size": 9.5,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+
+
+def legend_below(figure, handles, columns=None):
+    """Put a legend below all axes, in one row if no number of columns is given."""
+    style = {"loc": "outside lower center", "frameon": False}
+    figure.legend(handles=handles, ncols=columns or len(handles), **style)
+
+
+def new_figure(width, height, rows=1, columns=1, **options):
+    """Make a figure in the book's style, with its axes row by row."""
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, figure.subplots(rows, columns, squeeze=False, **options).ravel()
+
 
 _STYLES = {
     "matched": {"fmt": "o", "color": COLORS["blue"], "label": "ours, matched"},
@@ -57,7 +93,7 @@ def gains_of_all_cases(gains, columns=1):
         hollow = {"mfc": "white", "mec": COLORS["grey"], "label": "paper", "zorder": 3}
         axis.plot(printed[experiment], range(len(names)), "D", **hollow)
         for shift, protocol in zip((-0.18, 0.18), PROTOCOLS, strict=True):
-            rows = gains[experiment, protocol, RIVAL]
+            rows = gains[experiment, protocol]
             height = [names.index(case) + shift for case in rows["case"]]
             style = {"ms": 4.5, "capsize": 2, **_STYLES[protocol]}
             axis.errorbar(rows["gain"], height, xerr=_half(rows), **style)

@@ -1,11 +1,12 @@
-"""What the data page includes: size and balance, provenance, digits, projections."""
+"""The page of the datasets: size and balance, provenance, digits, projections."""
 
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
 from sklearn.decomposition import PCA
 
+from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.tables import captioned
-from companion.figures.style import COLORS, new_figure
 from ddr.paper.datasets import load, manifest, names, scale_to_unit_box, verify
 from ddr.paper.digits import sixteen_by_sixteen
 
@@ -18,21 +19,8 @@ _ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98), "ncols": 2, "fra
 _ROWS_OF_DIGITS = 6
 
 
-def files(evidence=None):
-    """Give the fragments and figures of the data page."""
-    return {
-        "data_sizes.md": sizes_table(),
-        "data_total.md": total_sentence(),
-        "data_provenance.md": provenance_table(),
-        "data_licences.md": licence_sentence(),
-        "data_usps.md": usps_sentence(),
-        "data_digits.png": digits_sheet(),
-        "data_projections.png": projections(),
-    }
-
-
 def sizes_table():
-    """Return the table of rows, features, classes and file sizes as Markdown."""
+    """Return the table of rows, features, classes and file sizes."""
     rows = []
     for check in verify():
         table = load(check.name)
@@ -40,7 +28,7 @@ def sizes_table():
         rows.append((check.name, n, columns, _balance(table), f"{check.size / 1000:,.0f}"))
     heads = ["dataset", "rows", "features", "classes", "file, kB"]
     frame = pd.DataFrame(rows, columns=heads)
-    return captioned(frame, "Size and class balance of each set", "data-sizes")
+    return Markdown(captioned(frame, "Size and class balance of each set", "data-sizes"))
 
 
 def _balance(table):
@@ -55,11 +43,11 @@ def total_sentence():
     """Return the sentence on the size of all files."""
     checks = verify()
     total = sum(check.size for check in checks) / 1e6
-    return f"The {len(checks)} files take {total:.1f} MB together.\n"
+    return Markdown(f"The {len(checks)} files take {total:.1f} MB together.")
 
 
 def provenance_table():
-    """Return the table of sources and citations as Markdown."""
+    """Return the table of sources and citations."""
     rows = []
     for name in names():
         table, entry = load(name), manifest()["datasets"][name]
@@ -67,23 +55,24 @@ def provenance_table():
         package = f"{entry['archive']} {archive['version']} ({archive['registry']})"
         rows.append((name, table.description, package, table.citation))
     frame = pd.DataFrame(rows, columns=["dataset", "what it is", "package, version", "citation"])
-    return captioned(frame, "Where each file comes from", "data-provenance", kind="worded")
+    return Markdown(captioned(frame, "Where each file comes from", "data-provenance", "worded"))
 
 
 def licence_sentence():
     """Return the list of licences, those that are not established included."""
     licences = pd.Series({name: load(name).licence for name in names()})
     groups = licences.groupby(licences, sort=False).groups
-    return "\n".join(f"- **{', '.join(sets)}**: {licence}." for licence, sets in groups.items())
+    lines = (f"- **{', '.join(sets)}**: {licence}." for licence, sets in groups.items())
+    return Markdown("\n".join(lines))
 
 
 def usps_sentence():
     """Return what tells the bundled USPS from the sharper copies."""
     pixels = load("USPS").X
     black, distinct = (pixels >= 0.999).mean(), len(np.unique(pixels))
-    return (
+    return Markdown(
         f"Of the bundled pixels only {black:.2%} reach 0.999, and they take {distinct:,} different "
-        "values even at half precision: strokes are smooth and do not saturate.\n"
+        "values even at half precision: strokes are smooth and do not saturate."
     )
 
 

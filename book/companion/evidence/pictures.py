@@ -1,4 +1,4 @@
-"""Figures of the theory and of the synthetic section.
+"""Figures of the notebooks: the mixture, the selection of rows, the digits.
 
 Every function takes arrays and returns a :class:`matplotlib.figure.Figure`; none touches pyplot,
 so nothing is shown twice and no backend is needed. Classes differ by marker and lines by dashes,
@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from scipy.special import expit
 
-from companion.figures.style import COLORS, legend_below, new_figure
+from companion.evidence.plots import COLORS, legend_below, new_figure
+from ddr.paper.datasets import load
+from ddr.paper.digits import digit_images
 
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
@@ -227,4 +230,128 @@ def iteration_frame(X, y, weights, model, mixture, information, t):
     axis.set(xlabel="iteration", ylabel="mutual information (nats)", title="all iterations")
     axis.set_xticks(range(len(information)))
     legend_below(figure, _sample_legend(), columns=3)
+    return figure
+
+
+# Biased sampling
+
+
+def selection(pool, kept, train, test, strength):
+    """How the training rows are chosen along omega, and what that does to their distribution."""
+    figure, (left, right) = new_figure(8.0, 3.4, columns=2)
+    far = max(np.abs(pool).max(), np.abs(test).max())
+    line = np.linspace(-far, far, 200)
+    left.plot(line, expit(strength * line), color=COLORS["black"], label="P(s = 1 | x)")
+    # Spread by rank, the same in every build.
+    for chosen, level, marker, color, name in (
+        (kept, 1.06, "^", COLORS["blue"], "kept for training"),
+        (~kept, -0.06, "x", COLORS["orange"], "left out"),
+    ):
+        aside = level + 0.03 * np.cos(2.4 * np.arange(chosen.sum()))
+        left.plot(
+            pool[chosen], aside, marker, ms=3, mew=0.7, alpha=0.6, color=color, ls="", label=name
+        )
+    left.set(ylabel="probability of selection", title="selection", ylim=(-0.15, 1.42))
+    left.legend(loc="upper left", frameon=False, ncols=2)
+    bins = np.linspace(-far, far, 25)
+    right.hist(test, bins, density=True, color="#cccccc", label="test rows")
+    outline = {"histtype": "step", "lw": 2, "color": COLORS["blue"]}
+    right.hist(train, bins, density=True, label="training rows", **outline)
+    right.set(ylabel="density", title="what is left")
+    right.legend(loc="upper left", frameon=False)
+    right.set_ylim(top=1.3 * right.get_ylim()[1])
+    for axis in (left, right):
+        axis.set_xlabel("position along ω (standard deviations)")
+    return figure
+
+
+def direction_gaps(gaps, chosen):
+    """The gap of each candidate direction, with the one that is taken."""
+    figure, (axis,) = new_figure(7.0, 2.9)
+    order = np.argsort(gaps)
+    points = 100 * np.asarray(gaps)[order]
+    bars = axis.bar(range(len(points)), points, color="#bbbbbb")
+    place = int(np.flatnonzero(order == chosen)[0])
+    bars[place].set(facecolor=COLORS["blue"], hatch="//", edgecolor="white")
+    axis.axhline(0, color=COLORS["black"], lw=1)
+    axis.axhline(points.mean(), color=COLORS["red"], ls="--", label="mean of all directions")
+    axis.annotate(
+        "taken", (place, points[place]), xytext=(0, 3), textcoords="offset points", ha="center"
+    )
+    axis.margins(y=0.15)
+    axis.set_xticks(range(len(points)), [str(number + 1) for number in order])
+    axis.set(xlabel="number of the direction, sorted by gap", ylabel="gap in points")
+    axis.legend(loc="upper left", frameon=False)
+    return figure
+
+
+# The digits
+
+
+def _strip(images, side):
+    """Images side by side, as one picture with blank columns between them."""
+    blank = np.full((side, side // 8), np.nan)
+    parts = []
+    for image in images:
+        parts += [np.asarray(image, dtype=float).reshape(side, side), blank]
+    return np.hstack(parts[:-1])
+
+
+def digit_rows(rows, notes=None, signed=()):
+    """Rows of square digits, each row with its name, each digit perhaps with a note below it."""
+    notes = notes or {}
+    height = sum(1.02 if name in notes else 0.76 for name in rows)
+    figure, axes = new_figure(8.0, height, rows=len(rows))
+    for axis, (name, images) in zip(axes, rows.items(), strict=True):
+        colors, far = ("PuOr", 1.5) if name in signed else ("gray_r", 1.0)
+        side = round(np.sqrt(np.shape(images)[1]))
+        axis.imshow(_strip(images, side), cmap=colors, vmin=-far, vmax=far)
+        axis.set_ylabel(name, rotation=0, ha="right", va="center")
+        axis.set_xticks([])
+        axis.set_yticks([])
+        axis.spines[:].set_visible(False)
+        for place, note in enumerate(notes.get(name, ())):
+            middle = place * (side + side // 8) + side / 2
+            axis.text(middle, 17 * side / 16, note, ha="center", va="top", size=8)
+    return figure
+
+
+def preprocessed_digits():
+    """The first example of every digit after each step of the preprocessing."""
+    raw = load("MNIST").X / 127.5 - 1, load("MNIST").y
+    ways = {
+        "MNIST, 28 × 28": raw,
+        "resized, clipped": digit_images("MNIST", scaling="global"),
+        "resized, unclipped": digit_images("MNIST", scaling="global", clip=False),
+        "each pixel's range": digit_images("MNIST", scaling="feature", clip=False),
+        "USPS, one range": digit_images("USPS", scaling="global"),
+        "USPS, each pixel's": digit_images("USPS", scaling="feature"),
+    }
+    rows = {}
+    for name, (images, labels) in ways.items():
+        rows[name] = images[[np.flatnonzero(labels == digit)[0] for digit in range(10)]]
+    return rows
+
+
+def weight_rows(X, weights, count=10):
+    """The training digits that each method raises most and silences most."""
+    rows, notes = {}, {}
+    for name, weight in weights.items():
+        order = np.argsort(weight, kind="stable")
+        for kind, ends in (("highest", order[::-1][:count]), ("lowest", order[:count])):
+            rows[f"{name}, {kind}"] = X[ends]
+            notes[f"{name}, {kind}"] = [f"{value:.2f}" for value in weight[ends]]
+    return rows, notes
+
+
+def bound_shares(shares):
+    """Share of training rows whose weight can act, against C."""
+    figure, (axis,) = new_figure(7.0, 3.8)
+    for case, color, marker, line in zip(
+        shares.columns, COLORS.values(), "os^DvPX", ["-", "--", ":", "-."] * 2, strict=False
+    ):
+        axis.plot(shares.index, 100 * shares[case], line, marker=marker, color=color, label=case)
+    axis.set(xscale="log", xlabel="C", ylabel="rows at their bound (%)")
+    axis.set_ylim(bottom=-0.5)
+    axis.legend(frameon=False)
     return figure
