@@ -68,8 +68,8 @@ class ConstantBlocks(KernelBlocks):
 class ConstantULSIF(ULSIF):
     """ULSIF with a constant among its basis functions: weights of one are within its reach."""
 
-    def _prepare(self, X_train, X_test, test_weight, rng):
-        moments = super()._prepare(X_train, X_test, test_weight, rng)
+    def _prepare(self, X_train, X_test, test_weight, random_state):
+        moments = super()._prepare(X_train, X_test, test_weight, random_state)
         moments.train = ConstantBlocks(X_train, self.centers_)
         moments.test = ConstantBlocks(X_test, self.centers_)
         return moments

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import check_given, check_magnitude, check_rows
+from ddr._checks import check_given, check_rows
 from ddr.classifier import DDRClassifier
 from ddr.guard.apart import tell_apart, unsupported_share
 from ddr.guard.prior import PriorCorrectedClassifier
@@ -230,7 +230,6 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
             self.report_, self.choice_ = None, "none"
             self.estimator_ = self._ddr(self.ratio).fit(X, y).estimator_
         else:
-            check_magnitude(X, "X")
             X_target = check_rows(self, X_target, "X_target")
             name, rows = min((("X", X), ("X_target", X_target)), key=lambda pair: len(pair[1]))
             if len(rows) < FEWEST_ROWS:

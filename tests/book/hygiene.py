@@ -2,8 +2,8 @@
 
 import re
 
+from companion.browser.declared import parse_parameters
 from companion.kit.nbval_numbers import Tolerance
-from companion.kit.parameters import parse_parameters
 
 MAX_LINES = 15
 ABSOLUTE_PATH = re.compile(

@@ -5,8 +5,9 @@ import shutil
 
 import nbformat
 import pytest
+from companion.browser.numbers import differences
 from companion.kit.execute import RUNS
-from companion.kit.nbval_numbers import Tolerance, differences
+from companion.kit.nbval_numbers import Tolerance
 from companion.kit.parameters import list_notebooks
 from hygiene import offences
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from companion.browser.declared import check_values
 from companion.cli import cli
 from companion.kit.execute import RUNS
-from companion.kit.parameters import check_values, list_notebooks, read_parameters
+from companion.kit.parameters import list_notebooks, read_parameters
 from test_reruns import EXTREMES
 
 pytestmark = pytest.mark.browser

@@ -53,7 +53,7 @@ def test_attributes_are_shown_as_they_are_written(root, name):
 def test_names_of_the_notation_exist(root):
     text = (root / "book" / "notation.md").read_text(encoding="utf-8")
     table = text[text.index("| symbol") : text.index("## Words")]
-    source = "\n".join(path.read_text(encoding="utf-8") for path in (root / "ddr").glob("*.py"))
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (root / "ddr").rglob("*.py"))
     names = {name for code in re.findall(r"`([^`]+)`", table) for name in re.findall(r"\w+", code)}
     foreign = {"len", "lambda", "alg", "ddr"}
     assert [n for n in sorted(names - foreign) if not re.search(rf"\b{n}\b", source)] == []
@@ -67,7 +67,7 @@ def test_the_guide_explains_every_line_of_the_report(root):
 
 
 def test_declarations_shown_to_readers_parse(root):
-    from companion.kit.parameters import parse_parameters
+    from companion.browser.declared import parse_parameters
 
     text = (root / "book" / "how_to.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```\{code-block\} python\n(.*?)```", text, re.DOTALL)
@@ -98,26 +98,13 @@ def test_workflows_are_pinned_and_modest(root, name):
     assert writing <= {"deploy"}
 
 
-@pytest.mark.parametrize(
-    "name", ["requirements.lock", "requirements-uv.txt", "binder/requirements.txt", ".ci/audit.txt"]
-)
-def test_locks_pin_every_version_by_hash_and_name_no_place(root, name):
-    text = (root / name).read_text(encoding="utf-8")
+def test_the_lock_pins_every_version_by_hash_and_names_no_place(root):
+    text = (root / "requirements.lock").read_text(encoding="utf-8")
     entries = re.sub(r" \\\n\s+", " ", text).splitlines()
     assert entries
     for entry in entries:
         pinned, where = r"[\w.-]+(\[[\w,.-]+\])?==[\w.]+", r"( ; [^-]+?)?"
         assert re.match(rf"{pinned}{where}( --hash=sha256:[0-9a-f]{{64}})+$", entry), entry
-
-
-def test_binder_has_the_versions_of_the_lock(root):
-    pinned = {}
-    for name in ("requirements.lock", "binder/requirements.txt"):
-        text = (root / name).read_text(encoding="utf-8")
-        pinned[name] = dict(re.findall(r"^([\w.-]+)==(\S+)(?= \\)", text, re.MULTILINE))
-    binder = pinned["binder/requirements.txt"]
-    for package, version in pinned["requirements.lock"].items():
-        assert binder.get(package, version) == version
 
 
 def test_pages_name_no_server_that_nothing_needs(root):

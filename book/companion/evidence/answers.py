@@ -50,6 +50,12 @@ def part_gains(results, experiment):
     }
 
 
+def all_part_gains(results):
+    """:func:`part_gains` of every table."""
+    names = {"synthetic": "synthetic data", "biased": "ten datasets", "cross": "digits"}
+    return {name: part_gains(results, experiment) for experiment, name in names.items()}
+
+
 def choice_gains(results):
     """Gains of DDR-uLSIF with the chosen and with a random direction, over the common runs."""
     protocols = {"largest gap": "matched", "random direction": "universe:omega-random"}
@@ -240,3 +246,11 @@ def print_miss(means):
     """Mean absolute deviation of the digits' unweighted means from the printed ones, in points."""
     printed = 100 * printed_means("cross")[NO_WEIGHTS]
     return float((means - printed.loc[means.index]).abs().mean())
+
+
+def unweighted_by_protocol(results, cases):
+    """The printed unweighted accuracies of some tasks, and ours, in points."""
+    printed = 100 * printed_means("cross")[NO_WEIGHTS]
+    chosen = [case for case in printed.index if case in cases]
+    ours = {p: means_of(results, "cross", p)[NO_WEIGHTS][chosen] for p in ("clipped", "matched")}
+    return {"paper": printed[chosen]} | ours

@@ -9,9 +9,9 @@ import pandas as pd
 from bs4 import BeautifulSoup
 from IPython.display import Markdown
 
+from companion.browser.numbers import take_apart, value_of
 from companion.evidence.tables import captioned, markdown, rubric, unbroken
 from companion.kit.execute import ROOT, RUNS
-from companion.kit.nbval_numbers import take_apart, value_of
 from companion.kit.parameters import list_notebooks
 from companion.kit.rerun_page import given_as_text, read_reruns
 

@@ -10,20 +10,17 @@ pictures the size is compared and not the pixels: those change with the fonts of
 import base64
 import copy
 import math
-import re
 import struct
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import count
 
 from nbval.plugin import IPyNbCell
+
+from companion.browser.numbers import differences, take_apart, value_of
 
 _NUMBERED = ("stdout", "text/plain", "text/html", "text/markdown", "text/latex")
 #: A tolerance of half a number and more would let it change its meaning.
 LARGEST_SHARE = 0.5
-_NUMBER = r"(?<![\w.])[-+−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"
-# Tags and style sheets of HTML are text: a number in them is never a result.
-_SPLIT = re.compile(rf"(?P<markup><style.*?</style>|<[^>]*>)|(?P<number>{_NUMBER})", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -59,49 +56,6 @@ class Tolerance:
                 f"stored, {largest:g}; got {given['abs']:g}"
             )
         return cls(**given)
-
-
-def differences(reference, measured, tolerance):
-    """Say where two outputs disagree."""
-    stored_text, stored_numbers = take_apart(reference)
-    new_text, new_numbers = take_apart(measured)
-    if stored_text != new_text:
-        return [_first_text_difference(stored_text, new_text)]
-    pairs = zip(stored_numbers, new_numbers, strict=True)
-    found = (_moved(i, old, new, tolerance) for i, (old, new) in enumerate(pairs, start=1))
-    return [sentence for sentence in found if sentence]
-
-
-def take_apart(output):
-    """Split into the text with each number replaced by ``#``, and the numbers as printed."""
-    numbers = [found["number"] for found in _SPLIT.finditer(output) if found["number"]]
-    text = _SPLIT.sub(lambda found: found["markup"] or "#", output)
-    return re.sub(r"[ \t]+", " ", text), numbers
-
-
-def _moved(position, stored, new, tolerance):
-    if stored == new:
-        return None
-    if stored.lstrip("-+−").isdigit() and new.lstrip("-+−").isdigit():
-        return f"number {position}: integer {new}, stored {stored}"
-    old_value, new_value = value_of(stored), value_of(new)
-    delta = abs(new_value - old_value)
-    allowed = tolerance.abs + tolerance.rel * abs(old_value)
-    # Decimal literals are not exact in binary: a difference equal to the tolerance must pass.
-    if delta <= allowed * (1 + 1e-9) + 1e-15 * abs(old_value):
-        return None
-    return f"number {position}: {new}, stored {stored}, Δ={delta:.3g} > {allowed:.3g}"
-
-
-def value_of(text):
-    """Read a number as it is printed, with a true minus sign or a hyphen."""
-    return float(text.replace("−", "-"))
-
-
-def _first_text_difference(stored, new):
-    at = next(i for i in count() if stored[i : i + 1] != new[i : i + 1])
-    clip = slice(max(0, at - 20), at + 30)
-    return f"text differs (numbers shown as #): {new[clip]!r}, stored {stored[clip]!r}"
 
 
 class NumberAwareCell(IPyNbCell):
