@@ -266,6 +266,10 @@ class ULSIF(DensityRatio):
     regularisations (times that number with clipped coefficients), the memory O(b^2) plus a fixed
     cache.
 
+    Of a row that a sample holds twice the copy stays in when the row is left out: where there are
+    candidates to choose from, a sample given twice may get other weights. The published results of
+    the paper's tables, whose breast-cancer data repeat 234 rows, rest on that.
+
     References
     ----------
     T. Kanamori, S. Hido and M. Sugiyama (2009). A least-squares approach to direct importance

@@ -31,8 +31,10 @@ for command in (reproduce, multiverse, search, verify, publish):
 def main(arguments=None):
     """Run one command and give its exit code."""
     arguments = sys.argv[1:] if arguments is None else [str(argument) for argument in arguments]
+    # A polite kill ends a command as Ctrl-C does: with what is done stored, and a sentence.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _terminated_as_interrupted(), cli.make_context("ddr-book", arguments) as context:
+        with cli.make_context("ddr-book", arguments) as context:
             code = cli.invoke(context) or 0
         sys.stdout.flush()
         return code
@@ -58,16 +60,6 @@ def main(arguments=None):
 def _complain(sentence, code):
     click.echo(f"ddr-book: {sentence}", err=True)
     return code
-
-
-@contextmanager
-def _terminated_as_interrupted():
-    """Let a polite kill end a command as Ctrl-C does: with what is done stored, and a sentence."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 # Notebooks

@@ -3,7 +3,7 @@
 import re
 
 from companion.browser.declared import parse_parameters
-from companion.kit.nbval_numbers import Tolerance
+from companion.kit.tolerances import Tolerance
 
 MAX_LINES = 15
 ABSOLUTE_PATH = re.compile(

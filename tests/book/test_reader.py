@@ -121,15 +121,3 @@ def test_the_printed_commands_run(tab, root, tmp_path, stem):
     for made in (*(tmp_path / RUNS).glob("*.ipynb"), tmp_path / "out.ipynb"):
         cells = nbformat.read(made, as_version=4).cells
         assert not [o for c in cells for o in c.get("outputs", []) if o.output_type == "error"]
-
-
-def test_the_explorer_of_the_shift_reacts_to_keys(tab):
-    tab.open("book/explorer.html")
-    picture, answer = tab.locator("#ddr-shift svg"), tab.locator("#ddr-shift p[aria-live]")
-    seen = {(answer.inner_text(), picture.inner_html())}
-    for knob in tab.locator("#ddr-shift select").all():
-        knob.press("ArrowUp")
-        seen.add((answer.inner_text(), picture.inner_html()))
-        assert picture.get_attribute("aria-label") == answer.inner_text()
-    assert len(seen) == 4
-    assert re.search(r"\d % of the test points", answer.inner_text())

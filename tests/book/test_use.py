@@ -4,8 +4,9 @@ import os
 
 import pytest
 from bs4 import BeautifulSoup
+from companion.browser.numbers import differences
 from companion.kit.build import SITE
-from companion.kit.nbval_numbers import Tolerance, differences
+from companion.kit.nbval_numbers import Tolerance
 
 PAGES = ("intro", *(f"use/{name}" for name in ("choose", "is_it_shifted", "read_the_result")))
 PAGES += ("use/scale_and_pitfalls", "use/should_i_use_it")

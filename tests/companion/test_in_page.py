@@ -4,8 +4,8 @@ import pytest
 from companion.browser import cells
 from companion.browser.numbers import marked
 from companion.kit import site_python
-from companion.kit.nbval_numbers import Tolerance
 from companion.kit.open_cells import open_cells
+from companion.kit.tolerances import Tolerance
 
 
 @pytest.fixture

@@ -207,17 +207,17 @@ def test_a_search_is_taken_up_again(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(searching, "kept", lambda *_: ["small | one"])
     said = []
-    first = searching.compute(search, tmp_path / "runs.sqlite", said.append, jobs=1)
+    first = searching.compute(search, tmp_path / "runs", said.append, jobs=1)
     screened = first["responses"].query("stage == 'screen'")
     assert len(screened) == 2 * len(search["Cs"])
     assert screened["candidate"].tolist() == search["Cs"] * 2
     assert screened[["accuracy", "risk"]].notna().all(axis=None)
     assert first["search"]["grid"].nunique() == len(searching.grids(search)) == 4
     assert (first["search"]["draws"] == 2).all()
-    assert said[0] == "screen, 1 of 1: small | one"
+    assert said[0] == "screen: 1 variant"
     for responses in (CrossResponses, CostResponses):  # nothing may be computed
         monkeypatch.setattr(responses, "__call__", None)
-    again = searching.compute(search, tmp_path / "runs.sqlite", said.append, jobs=1)
+    again = searching.compute(search, tmp_path / "runs", said.append, jobs=1)
     for kind in first:
         pd.testing.assert_frame_equal(again[kind], first[kind])
 
@@ -290,13 +290,17 @@ def test_a_table_is_what_the_learner_gives(biased):
         assert found[chosen, 0] == pytest.approx(model.score(X[test], y[test]), abs=1e-12)
 
 
-def test_a_table_is_stored_and_taken_up_again(biased, tmp_path, monkeypatch):
-    tables = BiasedTables({"strength": 4.0, "max_rows": 60}, biased)
-    first = tables.stored("Ionosphere", 0, tmp_path)
-    assert first.shape == (2, 2, 2, 12, len(PENALTIES), 5)
-    assert np.isfinite(first).all()
+def test_tables_of_a_search_are_taken_up_again(biased, tmp_path, monkeypatch):
+    choices = {"strength": {"4": {"strength": 4.0, "max_rows": 60}}}
+    choices |= {"ideal": {"as they are": {"scaled": False}, "mean 1": {}}}  # share their tables
+    search = biased | {"cases": ["Ionosphere"], "choices": choices, "draws": 2}
+    arguments = search, tmp_path / "runs", print
+    first = searching.compute(*arguments)["search"]
+    assert len(list(tmp_path.glob("runs/*/*.gz"))) == 2
+    assert len(first) == 2 * len(searching.grids(search)) * len(search["columns"])
+    assert first["mean"].between(0, 1).all()
     monkeypatch.setattr(BiasedTables, "__call__", None)  # nothing may be computed
-    assert (tables.stored("Ionosphere", 0, tmp_path) == first).all()
+    pd.testing.assert_frame_equal(searching.compute(*arguments)["search"], first)
 
 
 def test_selections_take_what_their_words_say(biased):

@@ -47,6 +47,37 @@ def test_a_ratio_that_vanishes_within_ddr_is_said(samples):
         DDRClassifier(ratio=narrow, random_state=0).fit(X, y, T)
 
 
+@pytest.mark.parametrize("ratio", [ULSIF, KLIEP])
+@pytest.mark.hardening("mistake", mends="A hundred thousand equal centres asked for 74 GB.")
+def test_equal_centers_count_once(samples, ratio):
+    X, _, T = samples
+    many = ratio(1.0, centers=np.repeat(T[:3], 20_000, axis=0)).fit(X, T)
+    few = ratio(1.0, centers=T[:3]).fit(X, T)
+    np.testing.assert_array_equal(many.centers_, T[:3])
+    np.testing.assert_array_equal(many.weights_, few.weights_)
+
+
+@pytest.mark.hardening("extreme numbers", mends="A ridge of 1e300 showed a word of the solver's.")
+def test_a_ridge_that_hides_the_kernel_is_refused(samples):
+    X, _, T = samples
+    with pytest.raises(ValueError, match=r"^ridge must be at most 1e\+09, got 1e\+300$"):
+        KMM(ridge=1e300).fit(X, T)
+    assert np.ptp(KMM(ridge=1e9).fit(X, T).weights_) < 1e-3
+
+
+def test_copies_of_all_rows_change_the_choice_alone(samples):
+    """As the notes of ULSIF say: leave-one-out leaves the copy in, one candidate needs none."""
+    X, _, T = samples
+    twice = [np.repeat(rows, 2, axis=0) for rows in (X, T)]
+    one = {"sigma": 1.0, "lam": 0.1, "centers": T[:20]}
+    np.testing.assert_allclose(
+        ULSIF(**one).fit(*twice).weights_[::2], ULSIF(**one).fit(X, T).weights_
+    )
+    grid = one | {"lam": [0.001, 0.1]}
+    scores = ULSIF(**grid).fit(*twice).scores_, ULSIF(**grid).fit(X, T).scores_
+    assert np.all(scores[0] < scores[1])  # errors at rows whose copy was learned look smaller
+
+
 @pytest.mark.hardening("mistake", mends="KLIEP took more folds than it had rows.")
 def test_kliep_refuses_more_folds_than_distinct_rows(samples):
     X, _, T = samples

@@ -1,4 +1,4 @@
-"""The first page: the answer in one minute, each number of it computed, and its two pictures."""
+"""The first page: the answer in one minute, each number of it computed, and its picture."""
 
 import sys
 from importlib import import_module
@@ -6,30 +6,17 @@ from textwrap import fill
 
 import numpy as np
 from IPython.display import Markdown
-from matplotlib.lines import Line2D
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases, paired
-from companion.evidence.pictures import boundary, class_handles, class_points
 from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.printed import printed_gains, table_name, table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.evidence.verdicts import judge
 from companion.paths import EXPERIMENTS, PROTOCOLS, ROOT
-from companion.runs.experiments import draw
-from companion.runs.protocols import load_protocol
-from ddr.paper.comparison import fit_three
 
-#: The run of the picture: the first of the published ones with so many training points.
-CASE, RUN = "300", 0
 _RIVALS = {RIVAL: "over the plain ratio", NO_WEIGHTS: "over no weights"}
 _WORD_CLASS = {"reproduces": "good", "reproduces in part": "fair"}
-_LINES = {
-    "no weights": (COLORS["black"], ":"),
-    "plain ratio": (COLORS["red"], "--"),
-    "DDR": (COLORS["green"], "-"),
-}
-_WINDOW = (-1.8, 6.8, -2.2, 10.2)  # with room for the legend
 _MARKS = {
     "in print": {"marker": "D", "mfc": "white", "color": COLORS["grey"]},
     "matched": {"marker": "o", "color": COLORS["blue"]},
@@ -47,7 +34,7 @@ def badges(results):
             for protocol, word in zip(PROTOCOLS, words, strict=True)
         )
         shown.append(f"{table_title(experiment).removeprefix(_PREFIX)}: {marked}")
-    return Markdown(":::{div} ddr-status\nThe paper's tables:\n\n" + "\n\n".join(shown) + "\n:::")
+    return Markdown(":::{div} ddr-status\nTables:\n\n" + "\n\n".join(shown) + "\n:::")
 
 
 _PREFIX = "Paper's Table "
@@ -124,34 +111,6 @@ def benchmark(name):
 
 
 # Pictures
-
-
-def hero_figure():
-    """Training beside test data of one published run, with three learned boundaries."""
-    protocol = load_protocol("synthetic")
-    problem, learner, ratios = draw(protocol, CASE, RUN)
-    X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
-    found = fit_three(X, y, X_test, learner, ratios["uLSIF"], **protocol["ddr"])
-    models = {name: fit.model for name, fit in found.items()}
-    figure, axes = new_figure(9.8, 3.4, columns=2)
-    shown = slice(0, 3 * len(y))  # enough points to see where they lie
-    _sample(axes[0], X, y, models, "training data")
-    _sample(axes[1], X_test[shown], y_test[shown], models, "test data, labels unseen")
-    scored = [
-        Line2D([], [], color=color, ls=line, lw=2, label=f"{name}: {score:.1f} % right")
-        for name, (color, line) in _LINES.items()
-        for score in [100 * models[name].score(X_test, y_test)]
-    ]
-    for axis, handles in zip(axes, (class_handles(), scored), strict=True):
-        axis.legend(handles=handles, loc="upper right", framealpha=0.9)
-    return figure
-
-
-def _sample(axis, X, y, models, title):
-    class_points(axis, X, y, np.ones(len(y)), 11)
-    for name, (color, line) in _LINES.items():
-        boundary(axis, lambda Z, m=models[name]: m.predict_proba(Z)[:, 0], color, line, _WINDOW)
-    axis.set(xlim=_WINDOW[:2], ylim=_WINDOW[2:], xticks=[], yticks=[], title=title)
 
 
 def findings_figure(results):

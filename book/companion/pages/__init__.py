@@ -1,4 +1,4 @@
-"""What is left of the generated fragments: the explorer's and the benchmarks'."""
+"""What is left of the generated fragments: the natural shifts'."""
 
 from pathlib import Path
 
@@ -9,12 +9,9 @@ from companion.evidence.front import benchmark
 
 def write_all(folder):
     """Write everything that those pages include."""
-    from companion.pages import explorer
-
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    made = (explorer.files(), benchmark("shift_page").files(), benchmark("page").files())
-    return [path for files in made for path in write_files(folder, files)]
+    return write_files(folder, benchmark("shift_page").files())
 
 
 def write_files(folder, files):
