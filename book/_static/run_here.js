@@ -50,6 +50,7 @@ window.ddrPython = (() => {
       let clock;
       try {
         await call("cells.begin", [], code);
+        report("Starting …");
         clock = setTimeout(stopped(`Stopped after ${limit} s, the time limit.`), limit * 1000);
         await work(report);
       } catch (error) {

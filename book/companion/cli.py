@@ -211,9 +211,9 @@ def list_data(folder):
 @folder_option
 def verify_data(folder):
     """Check every file against its SHA-256; exit code 1 if one is not as it should be."""
-    from ddr.paper.datasets import verify
+    from ddr.paper.datasets import check_files
 
-    checks = verify(folder)
+    checks = check_files(folder)
     for check in checks:
         click.echo(f"{check.status:8} {check.name:13} {check.file}")
     bad = [check.file for check in checks if check.status != "ok"]

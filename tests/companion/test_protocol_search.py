@@ -7,7 +7,7 @@ import yaml
 from companion.evidence import printed as printed_values
 from companion.evidence import protocol_search as searching
 from companion.evidence import search as page
-from companion.paths import BOOK, EXPERIMENTS, cross_task
+from companion.paths import BOOK, EXPERIMENTS, cross_case
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.responses import (
     PENALTIES,
@@ -161,7 +161,7 @@ def test_a_response_is_what_the_machine_gives():
     case = "USPS to MNIST 5 vs 6"
     rows = CrossResponses(options, search)(case, 0)
     root = np.random.SeedSequence(search["seed"], spawn_key=(search["cases"].index(case), 0))
-    direction = cross_task(case).direction
+    direction = cross_case(case).direction
     problem = cross_dataset((5, 6), direction, random_state=root.spawn(1)[0], **options)
     for row, C in zip(rows, search["Cs"], strict=True):
         machine = SVC(kernel="linear", C=C).fit(problem.X_train, problem.y_train)

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 
 from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.tables import captioned
-from ddr.paper.datasets import load, manifest, names, scale_to_unit_box, verify
+from ddr.paper.datasets import check_files, load, manifest, names, scale_to_unit_box
 from ddr.paper.digits import sixteen_by_sixteen
 
 _LOOKS = {
@@ -22,7 +22,7 @@ _ROWS_OF_DIGITS = 6
 def sizes_table():
     """Return the table of rows, features, classes and file sizes."""
     rows = []
-    for check in verify():
+    for check in check_files():
         table = load(check.name)
         n, columns = (f"{size:,}" for size in table.X.shape)
         rows.append((check.name, n, columns, _balance(table), f"{check.size / 1000:,.0f}"))
@@ -41,7 +41,7 @@ def _balance(table):
 
 def total_sentence():
     """Return the sentence on the size of all files."""
-    checks = verify()
+    checks = check_files()
     total = sum(check.size for check in checks) / 1e6
     return Markdown(f"The {len(checks)} files take {total:.1f} MB together.")
 

@@ -23,9 +23,13 @@ FETCHED = "_build/site-python"
 ACCEPTED = "book/site_python.sha256"
 LOCK = "pyodide-lock.json"
 LARGE = ("usps.npz", "mnist.npz")  # loaded only by code that names a digit's dataset
-# Needed by no page: time zones, fonts in PDF files. Tests and samples of packages stay behind too.
+# Needed by no page: time zones, fonts in PDF files. What packages bring for tests and compilers
+# stays behind as well, and further fonts and Sobol's table, which are large.
 _LEFT_OUT = {"pytz", "fonttools"}
-_BALLAST = ("/tests/", "/sample_data/", "/images/", "/afm/", "/pdfcorefonts/")
+_BALLAST = (
+    *("/tests/", "/sample_data/", "/images/", "/include/", ".pyi", ".pxd", ".pyx", ".tp"),
+    *("/afm/", "/pdfcorefonts/", "/DejaVuSerif", "/DejaVuSansMono-", "_sobol_direction"),
+)
 _STAMP = "accepted"
 
 
@@ -38,7 +42,11 @@ def accepted(root=ROOT):
 def fetched(root=ROOT):
     """Whether what the list accepts was fetched."""
     kept = Path(root) / FETCHED / _STAMP
-    return kept.exists() and kept.read_text(encoding="utf-8") == str(accepted(root))
+    return kept.exists() and kept.read_text(encoding="utf-8") == _stamp(root)
+
+
+def _stamp(root):
+    return f"{accepted(root)} without {_BALLAST}"
 
 
 def fetch(root=ROOT):
@@ -59,7 +67,7 @@ def fetch(root=ROOT):
     for name, content in files.items():
         content = without_ballast(content) if name.endswith(".whl") else content
         (folder / name).write_bytes(content)
-    (folder / _STAMP).write_text(str(digests), encoding="utf-8")
+    (folder / _STAMP).write_text(_stamp(root), encoding="utf-8")
 
 
 def check(files, digests):
