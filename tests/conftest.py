@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import random
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 def pytest_addoption(parser):
     parser.addoption("--record", type=Path, help="Write what the hardening tests tried here.")
+    parser.addoption("--shuffle", metavar="SEED", help="Run files and their tests in this order.")
 
 
 def pytest_configure(config):
@@ -23,8 +25,13 @@ def pytest_configure(config):
         config.pluginmanager.register(_Record(config.getoption("--record")))
 
 
-def pytest_collection_modifyitems(items):
-    """Let the marks travel with the reports, which other processes may send."""
+def pytest_collection_modifyitems(config, items):
+    """Shuffle if asked; let the marks travel with the reports, which other processes may send."""
+    if seed := config.getoption("--shuffle"):
+        # Tests of a file stay together: what a file's tests share is made once.
+        draw = random.Random(seed)
+        places = {file: draw.random() for file in sorted({item.path for item in items})}
+        items.sort(key=lambda item: (places[item.path], draw.random()))
     for item in items:
         for mark in item.iter_markers("hardening"):
             about = {"test": item.originalname, "kind": mark.args[0], **mark.kwargs}
@@ -86,7 +93,11 @@ def make_notebook():
 
 @pytest.fixture(scope="session")
 def chromium():
-    """A running Chromium, or None where the machine has none."""
+    """A running Chromium, or None where the machine has none.
+
+    Playwright's event loop keeps running in this thread from here on, so a process has one
+    Playwright: a test that starts its own would pass or fail by the order of the tests.
+    """
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         yield None

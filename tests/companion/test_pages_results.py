@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from companion.cli import cli, main
+from companion.evidence import choices
 from companion.evidence import printed as paper
 from companion.evidence.universes import (
     curve_inference,
@@ -23,7 +24,6 @@ from companion.pages import (
     headline,
     landing,
     multiverse,
-    protocols,
     scoreboard,
 )
 from companion.paths import EXPERIMENTS, PROTOCOLS
@@ -31,7 +31,7 @@ from companion.runs.multiverse import specifications
 from companion.runs.protocols import load_protocol
 from paper_runs import complete_runs, swapped
 
-PAGES = (landing, headline, differences, scoreboard, protocols, multiverse, claims)
+PAGES = (landing, headline, differences, scoreboard, multiverse, claims)
 
 
 COLUMNS = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
@@ -282,8 +282,8 @@ def test_the_forest_is_sorted_by_gain_and_marks_the_baseline():
 def test_every_setting_is_shown_with_its_meaning():
     for experiment in EXPERIMENTS:
         contents = {p: load_protocol(experiment, p) for p in PROTOCOLS}
-        table = protocols.settings_table(contents)
-        wanted = {f"`{key}`" for content in contents.values() for key in protocols.flat(content)}
+        table = choices.settings_table(contents)
+        wanted = {f"`{key}`" for content in contents.values() for key in choices.flat(content)}
         assert set(table["Setting"]) == wanted
         assert table["Setting"].is_unique
         assert (table["Meaning"].str.len() > 3).all()
@@ -292,7 +292,7 @@ def test_every_setting_is_shown_with_its_meaning():
 def test_equal_settings_are_told_from_changed_ones():
     first = {"problem": {"n_test": 5, "redraw": True}, "ratios": {"uLSIF": {"sigma": 2.0}}}
     second = {"problem": {"n_test": 5, "redraw": False}, "ratios": {"uLSIF": {"lam": [0.1, 1.0]}}}
-    table = protocols.settings_table({"a": first, "b": second}).set_index("Setting")
+    table = choices.settings_table({"a": first, "b": second}).set_index("Setting")
     assert table.loc["`problem.n_test`", ["a", "b"]].tolist() == ["5", "same"]
     assert table.loc["`problem.redraw`", ["a", "b"]].tolist() == ["yes", "no"]
     assert table.loc["`ratios.uLSIF.sigma`", ["a", "b"]].tolist() == ["2", "–"]

@@ -1,7 +1,6 @@
 """Figures show the numbers they are given, and the slider works without any help from outside."""
 
 import io
-import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -195,22 +194,16 @@ def test_slider_refuses_missing_texts():
 
 
 @pytest.mark.browser
-def test_slider_moves_in_a_browser(tmp_path):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+def test_slider_moves_in_a_browser(tmp_path, chromium):
     if chromium is None:
         pytest.skip("no Chromium on this machine: install the package chromium")
-    from playwright.sync_api import sync_playwright
-
     (tmp_path / "page.html").write_text(f"<!doctype html>{a_slider()}", encoding="utf-8")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        page = browser.new_page()
-        page.goto((tmp_path / "page.html").as_uri())
-        page.get_by_label("Iteration").focus()
-        page.keyboard.press("ArrowRight")
-        assert page.locator("output").inner_text() == "three"
-        assert page.locator("img").get_attribute("alt") == "dots, third"
-        assert page.get_by_label("Iteration").get_attribute("aria-valuetext") == "three"
-        assert page.evaluate("document.querySelector('img').naturalWidth") == 4
-        browser.close()
+    page = chromium.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    page.get_by_label("Iteration").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("output").inner_text() == "three"
+    assert page.locator("img").get_attribute("alt") == "dots, third"
+    assert page.get_by_label("Iteration").get_attribute("aria-valuetext") == "three"
+    assert page.evaluate("document.querySelector('img').naturalWidth") == 4
+    page.close()

@@ -39,7 +39,6 @@ PAGES = (
     "benchmarks.page",
     "companion.pages.audit",
     "companion.pages.record",
-    "companion.pages.protocols",
     "companion.pages.claims",
     "companion.pages.reliability",
     "companion.pages.status",

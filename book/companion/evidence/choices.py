@@ -1,6 +1,7 @@
-"""What the protocols page includes: every setting of each protocol, matched beside tuned."""
+"""What was chosen where the paper leaves it open: every setting, matched beside tuned."""
 
 import pandas as pd
+from IPython.display import Markdown
 
 from companion.evidence.printed import table_name
 from companion.evidence.tables import captioned
@@ -8,23 +9,14 @@ from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 from companion.runs.protocols import load_protocol
 
 
-def files(evidence=None):
-    """Give the fragments of the protocols page."""
-    return {f"protocols_{e}.md": section_text(e) for e in EXPERIMENTS}
-
-
-def section_text(experiment):
+def settings(experiment):
     """Describe the protocols of one table."""
     contents = {p: load_protocol(experiment, p) for p in PROTOCOLS}
     intros = [f"- **{p}**: {' '.join(c['about'].split())}" for p, c in contents.items()]
-    table = captioned(
-        settings_table(contents),
-        f"Settings behind {table_name(experiment)}",
-        f"protocols-{experiment}",
-        kind="worded",
-    )
-    scope = f"{_scope(contents['matched'])} {{numref}}`protocols-{experiment}` has the rest."
-    return "\n".join(intros) + f"\n\n{scope}\n\n{table}\n"
+    caption, name = f"Settings behind {table_name(experiment)}", f"protocols-{experiment}"
+    table = captioned(settings_table(contents), caption, name, kind="worded")
+    scope = f"{_scope(contents['matched'])} {{numref}}`{name}` has the rest."
+    return Markdown("\n".join(intros) + f"\n\n{scope}\n\n{table}\n")
 
 
 def _scope(content):
