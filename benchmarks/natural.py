@@ -76,7 +76,7 @@ class Fit:
     def sure(self, rows):
         """The candidate that an anytime-valid test finds to gain, or the first one."""
         wealths = [
-            wealth(d[rows][c[rows]], n) if n else 0.0
+            wealth(d[rows][c[rows]], n)[-1] if c[rows].any() else 1.0
             for (d, c), n in zip(self._pairs(), self.sizes, strict=True)
         ]
         estimates = self.estimates(rows)

@@ -32,7 +32,7 @@ def differences(predictions, codes):
 
 
 def wealth(d, n_rows, gain=0.0, sign=1):
-    r"""Wealth of bets that the mean difference of ``n_rows`` rows lies above ``gain``.
+    r"""Wealth, after each label, of bets that ``n_rows`` differences have a mean above ``gain``.
 
     Rows are drawn without replacement, so what is left must have the mean
     :math:`\mu_t = (n\,gain - \sum_{s<t} d_s)/(n - t + 1)` under the hypothesis, and
@@ -41,34 +41,41 @@ def wealth(d, n_rows, gain=0.0, sign=1):
 
     is a non-negative martingale for each stake :math:`0 < c < 1`, their average over c as well
     (Waudby-Smith and Ramdas, 2024). By Ville's inequality it exceeds 20 at any time with a chance
-    of at most 5 %. ``sign=-1`` bets that the mean lies below. Where no mean of what is left could
-    bring about ``gain``, the wealth is infinite, or nothing.
+    of at most 5 %. ``sign=-1`` bets that the mean lies below. Once no rows that are left could
+    bring the mean down to ``gain``, the wealth is infinite; once none could bring it up, nothing.
+
+    Examples
+    --------
+    >>> wealth([1, 1, 1, -1], n_rows=50).round(2)
+    array([1.5 , 2.36, 3.89, 1.39])
     """
     d, gain = sign * np.asarray(d, dtype=float), sign * gain
-    t = np.arange(len(d))
-    mean = (n_rows * gain - (np.cumsum(d) - d)) / (n_rows - t)
-    total = n_rows * gain - d.sum()
-    if total < -(n_rows - len(d)) - 1e-9:
-        return np.inf
-    if np.any(mean > 1) or total > n_rows - len(d) + 1e-9:
-        return 0.0
-    scale = np.maximum(1 + mean, 1e-9)
-    return float(np.mean(np.prod(1 + np.outer(_STAKES, (d - mean) / scale), axis=1)))
+    t, total = np.arange(len(d)), np.cumsum(d)
+    mean = (n_rows * gain - (total - d)) / (n_rows - t)
+    needed, left = n_rows * gain - total, n_rows - t - 1
+    with np.errstate(over="ignore"):
+        bets = 1 + np.outer(_STAKES, (d - mean) / np.maximum(1 + mean, 1e-9))
+        found = np.cumprod(np.maximum(bets, 0), axis=1).mean(axis=0)
+    return np.where(needed < -left - 1e-9, np.inf, np.where(needed > left + 1e-9, 0.0, found))
 
 
 def interval(d, n_rows, chance=0.05):
     """Means of all ``n_rows`` differences that no bet on either side refutes at this chance."""
-    held = [g for g in GAINS if wealth(d, n_rows, g) + wealth(d, n_rows, g, -1) < 2 / chance]
-    return (min(held), max(held)) if held else (float(np.mean(d)),) * 2
+    if not len(d):
+        return -1.0, 1.0
+    both = [wealth(d, n_rows, g)[-1] + wealth(d, n_rows, g, -1)[-1] for g in GAINS]
+    held = GAINS[np.array(both) < 2 / chance]
+    return (held.min(), held.max()) if len(held) else (float(np.mean(d)),) * 2
 
 
 def adjusted(wealths):
-    """Evidence for each candidate once all were looked at: closed testing by averages.
+    """Evidence for each candidate (a row) once all were looked at: closed testing by averages.
 
     The smallest average of a candidate's wealth with those of any of the others (Vovk and Wang,
-    2021): it exceeds 20 for a candidate that does not gain with a chance of at most 5 % in all.
+    2021): that of candidates which do not gain exceeds 20 with a chance of at most 5 % in all.
     """
     wealths = np.asarray(wealths, dtype=float)
-    least = np.sort(wealths)
-    sums, many = np.concatenate([[0.0], np.cumsum(least)]), np.arange(1, len(least) + 2)
-    return np.array([min(w, np.min((w + sums) / many)) for w in wealths])
+    least = np.cumsum(np.sort(wealths, axis=0), axis=0)
+    others = np.arange(1, len(least) + 1).reshape(-1, *[1] * (wealths.ndim - 1))
+    means = [np.min((mine + least) / (others + 1), axis=0) for mine in wealths]
+    return np.minimum(wealths, np.array(means).reshape(wealths.shape))
