@@ -23,6 +23,7 @@ from ddr.information import effective_sample_size
 from ddr.iwcv import fit_weighted
 
 _SURE = 20.0  # the evidence at which a candidate is taken to gain: a chance of one in twenty
+_OFFSET_RIDGE = 0.2  # of several tried on the natural shifts outside the vault
 
 
 def candidates(learner, ratio, data, rows, front, prior_only):
@@ -93,6 +94,9 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         After labels, use the candidate of the largest estimated gain; or adapt only once a test
         that may be looked at after every label says that a candidate gains: at most 5 % of the
         targets on which none does are adapted to.
+    learn : bool, default=True
+        In the mode "best", also learn from the labels one offset a class, which corrects the
+        posteriors of the candidate that they choose. In the mode "sure" nothing is learned.
     candidates : dict of fitted classifiers, default=None
         Further models to decide among, by name.
     ratio_transform : default=None
@@ -138,6 +142,7 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         ratio=None,
         *,
         mode="best",
+        learn=True,
         candidates=None,
         ratio_transform=None,
         random_state=None,
@@ -145,6 +150,7 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
         self.ratio = ratio
         self.mode = mode
+        self.learn = learn
         self.candidates = candidates
         self.ratio_transform = ratio_transform
         self.random_state = random_state
@@ -302,13 +308,16 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         names, n = list(self.models_), self._said.shape[1]
         concerned = self._said[:, rows] != self._said[0, rows]
         sizes = np.sum(self._said != self._said[0], axis=1)
-        wealths = [wealth(d[k][concerned[k]], sizes[k]) if sizes[k] else 0.0 for k in range(1, len(d))]
+        mine = [each[where] for each, where in zip(d, concerned, strict=True)]
+        wealths = [wealth(each, size)[-1] if len(each) else 1.0 for each, size in zip(mine, sizes)]
         gains = {}
-        for k, evidence in zip(range(1, len(d)), adjusted(wealths), strict=True):
-            mine, scale = d[k][concerned[k]], 100 * sizes[k] / n
-            low, high = interval(mine, sizes[k]) if sizes[k] else (0.0, 0.0)
-            estimate = mine.mean() if len(mine) else 0.0
-            gains[names[k]] = Gain(scale * estimate, scale * low, scale * high, evidence, len(mine))
+        for k, evidence in enumerate(adjusted(wealths[1:]), start=1):
+            scale = 100 * sizes[k] / n
+            low, high = interval(mine[k], sizes[k])
+            estimate = mine[k].mean() if len(mine[k]) else 0.0
+            gains[names[k]] = Gain(
+                scale * estimate, scale * low, scale * high, float(evidence), len(mine[k])
+            )
         self._choose(gains, len(rows))
 
     def _choose(self, gains, counted):
@@ -331,7 +340,18 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         more = f"{left} such rows are left"
         more += f"; more labels could show up to {most:.1f} points more." if left else "."
         self.estimator_ = self.models_[self.choice_]
+        if self.mode == "best" and self.learn:
+            self.estimator_ = self._learned(self.estimator_)
         self._report(replace(self.report_, reason=reason, gains=gains, more=more))
+
+    def _learned(self, model):
+        """A model whose posteriors are corrected by one offset a class, learned from the labels."""
+        posteriors = model.predict_proba(_safe_indexing(self._data.X_target, list(self._told)))
+        codes = np.array(list(self._told.values()))
+        _, offset = calibrate(
+            logarithms(posteriors), codes, temperature=False, ridge=_OFFSET_RIDGE
+        )
+        return AdjustedClassifier(model, offset=offset)
 
     def predict(self, X):
         """Predicted class of each row, by the model that was chosen."""

@@ -11,7 +11,6 @@ accuracy on the :math:`N` rows of the target.
 import numpy as np
 
 _STAKES = np.arange(0.05, 1.0, 0.05)  # parts of the largest stake that cannot ruin
-GAINS = np.linspace(-1, 1, 201)
 
 
 def asking_order(predictions, random_state=0):
@@ -31,7 +30,7 @@ def differences(predictions, codes):
     return right - right[0]
 
 
-def wealth(d, n_rows, gain=0.0, sign=1):
+def wealth(d, n_rows, gain=0.0):
     r"""Wealth, after each label, of bets that ``n_rows`` differences have a mean above ``gain``.
 
     Rows are drawn without replacement, so what is left must have the mean
@@ -41,15 +40,15 @@ def wealth(d, n_rows, gain=0.0, sign=1):
 
     is a non-negative martingale for each stake :math:`0 < c < 1`, their average over c as well
     (Waudby-Smith and Ramdas, 2024). By Ville's inequality it exceeds 20 at any time with a chance
-    of at most 5 %. ``sign=-1`` bets that the mean lies below. Once no rows that are left could
-    bring the mean down to ``gain``, the wealth is infinite; once none could bring it up, nothing.
+    of at most 5 %. Once no rows that are left could bring the mean down to ``gain``, the wealth is
+    infinite; once none could bring it up, nothing.
 
     Examples
     --------
     >>> wealth([1, 1, 1, -1], n_rows=50).round(2)
     array([1.5 , 2.36, 3.89, 1.39])
     """
-    d, gain = sign * np.asarray(d, dtype=float), sign * gain
+    d = np.asarray(d, dtype=float)
     t, total = np.arange(len(d)), np.cumsum(d)
     mean = (n_rows * gain - (total - d)) / (n_rows - t)
     needed, left = n_rows * gain - total, n_rows - t - 1
@@ -60,12 +59,18 @@ def wealth(d, n_rows, gain=0.0, sign=1):
 
 
 def interval(d, n_rows, chance=0.05):
-    """Means of all ``n_rows`` differences that no bet on either side refutes at this chance."""
-    if not len(d):
-        return -1.0, 1.0
-    both = [wealth(d, n_rows, g)[-1] + wealth(d, n_rows, g, -1)[-1] for g in GAINS]
-    held = GAINS[np.array(both) < 2 / chance]
-    return (held.min(), held.max()) if len(held) else (float(np.mean(d)),) * 2
+    """Means of all ``n_rows`` differences that bets on neither side refute at this chance."""
+    d = np.asarray(d, dtype=float)
+    return _refuted(d, n_rows, 2 / chance), -_refuted(-d, n_rows, 2 / chance)
+
+
+def _refuted(d, n_rows, limit):
+    """The largest mean that is too small for these differences, by halving."""
+    low, high = -1.0, 1.0
+    for _ in range(12 if len(d) else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if wealth(d, n_rows, middle)[-1] >= limit else (low, middle)
+    return low
 
 
 def adjusted(wealths):
