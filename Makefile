@@ -93,9 +93,11 @@ audit: install  ## known vulnerabilities of the locked versions (needs network)
 bench: install  ## time and accuracy beside other packages
 	$(BIN)/python -m benchmarks
 
-bench-shifts: install  ## natural shifts beside other packages, and the guard's limits (ARGS=--fresh)
-	$(BIN)/python -m benchmarks.shifts $(ARGS)
-	$(BIN)/python -m benchmarks.shift_rule
+bench-shifts: install  ## natural shifts beside other packages, and the guard's limits
+	$(BIN)/python -c "from benchmarks.environment import ensure; ensure()"
+	.venv-bench/bin/python -m benchmarks.natural_measure _build/natural
+	.venv-bench/bin/python -m benchmarks.natural _build/natural
+	$(BIN)/python -m companion.evidence.shifts
 
 # Keeps the versions that are locked; `make lock ARGS=--upgrade` takes the newest.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --no-strip-extras --no-header --no-annotate --generate-hashes \

@@ -51,7 +51,7 @@ def biased_sampling(case, seeds):
     X, y, scaling = _table(case)
     errors = {clip: [] for clip in CLIPS}
     for seed in range(seeds):
-        problem = sample(X, y, choose="none", scaling=scaling, random_state=seed)
+        problem = sample(X, y, scaling=scaling, random_state=seed)
         truth = problem.importance / problem.importance.mean()
         for clip in CLIPS:
             weights = ULSIF(clip=clip, random_state=seed)

@@ -100,7 +100,8 @@ def discriminative(d, n, repeats):
     """Compare a whole DDR fit with one ULSIF fit on the same rows; the learner's time is apart."""
     from sklearn.naive_bayes import GaussianNB
 
-    from ddr import ULSIF, DDRClassifier
+    from ddr import ULSIF, DDRClassifier, until_drop
+    from ddr.paper.choices import fixed
 
     class TimedNB(GaussianNB):
         spent = 0.0
@@ -125,15 +126,11 @@ def discriminative(d, n, repeats):
     for _ in range(repeats):
         for grid, ratio in ratios.items():
             ulsif, _ = cpu_seconds(ratio.fit, X_train, X_test)
-            for stopping in ("drop", "fixed"):
+            for name, stopping in (("drop", until_drop), ("fixed", fixed)):
                 TimedNB.spent = 0.0
-                model = DDRClassifier(
-                    TimedNB(), ratio, stopping=stopping, significance=None, random_state=0
-                )
+                model = DDRClassifier(TimedNB(), ratio, stopping=stopping, random_state=0)
                 whole, model = cpu_seconds(model.fit, X_train, y, X_test)
-                row = rows.setdefault(
-                    f"{grid}, {stopping}", {"iterations": len(model.history_) - 1}
-                )
+                row = rows.setdefault(f"{grid}, {name}", {"iterations": len(model.history_) - 1})
                 for key, value in (
                     ("ulsif", ulsif),
                     ("whole", whole),

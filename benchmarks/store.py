@@ -10,8 +10,8 @@ from benchmarks.methods import METHODS
 #: The files that a measurement runs; when one of them changes, the measurement is outdated.
 RATIOS = ("_checks", "kernels", "ratio", "ulsif", "kliep", "information")
 SOURCES = {
-    "imports": ("__init__", "discriminative", *RATIOS),
-    "discriminative": ("discriminative", *RATIOS),
+    "imports": ("__init__", "algorithm", "classifier", *RATIOS),
+    "discriminative": ("algorithm", "classifier", *RATIOS),
     "paper_data": ("mixture", "shifts", *RATIOS),
     "shared_searches": ("iwlspc", "svm", "validation", *RATIOS),
 }

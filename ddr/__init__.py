@@ -14,13 +14,14 @@ from importlib import import_module
 from ddr._version import __version__
 
 _NAMES = {
-    "discriminative": "DDRClassifier ddr_weights",
+    "classifier": "DDRClassifier ddr_weights",
     "guard": "GuardedDDRClassifier shift_report",
     "ulsif": "ULSIF",
     "kliep": "KLIEP",
     "kmm": "KMM",
     "kde": "KDERatio",
-    "ratio": "OverlapWarning AgreementWarning",
+    "algorithm": "rounds until_drop",
+    "ratio": "ConstantRatio OverlapWarning AgreementWarning",
     "iwcv": "IWSearchCV importance_weighted_score",
     "information": "entropy mutual_information effective_sample_size",
 }

@@ -14,7 +14,6 @@ import warnings
 from numbers import Integral
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.dummy import DummyClassifier
@@ -32,7 +31,7 @@ from sklearn.utils.validation import (
 )
 
 from ddr._checks import check_choice, check_count, check_given, check_weights
-from ddr._samples import check_target
+from ddr._domains import rows_of, two_samples
 
 LOSSES = ("zero_one", "log", "squared")
 # Risks closer than this are the same number summed in another order.
@@ -122,14 +121,6 @@ def first_best(risk):
     return int(np.flatnonzero(risk <= risk.min() + _TIE)[0])
 
 
-def _rows(X, index):
-    if hasattr(X, "iloc"):
-        return X.iloc[index]
-    if issparse(X):
-        return X.tocsr()[index]
-    return np.asarray(X)[index]
-
-
 def weight_parameter(estimator):
     """Name by which an estimator's ``fit`` takes weights, or None if it takes none."""
     if isinstance(estimator, Pipeline):
@@ -149,7 +140,7 @@ def fit_weighted(estimator, X, y, weight):
 def _fit(estimator, X, y, weight, X_target=None):
     """Fit a clone, with the weights or the target that may be given."""
     if weight is None:
-        target = {} if X_target is None else {"X_target": (X_target,)}
+        target = {} if X_target is None else {"X_target": X_target}
         return clone(estimator).fit(X, y, **target)
     if weight_parameter(estimator) is None:
         raise ValueError(
@@ -161,7 +152,7 @@ def _fit(estimator, X, y, weight, X_target=None):
 
 def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
     """Losses on the held-out rows of one fold."""
-    X_train, y_train = _rows(X, train), y[train]
+    X_train, y_train = rows_of(X, train), y[train]
     if np.all(y_train == y_train[0]):
         # Most classifiers refuse a single class; the only answer they could give is that class.
         model = DummyClassifier(strategy="most_frequent").fit(X_train, y_train)
@@ -169,7 +160,7 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
         weight = None if fit_weight is None else fit_weight[train]
         model = _fit(estimator, X_train, y_train, weight, X_target)
     if loss == "zero_one":
-        return (model.predict(_rows(X, test)) != y[test]).astype(float)
+        return (model.predict(rows_of(X, test)) != y[test]).astype(float)
     if not hasattr(model, "predict_proba"):
         raise ValueError(
             f"loss must be 'zero_one' for an estimator without predict_proba, got {loss!r} "
@@ -178,7 +169,7 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
     # A class that the fold's training rows lack keeps probability zero.
     classes, y_index = np.unique(np.concatenate([model.classes_, y[test]]), return_inverse=True)
     posterior = np.zeros((len(test), len(classes)))
-    posterior[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(_rows(X, test))
+    posterior[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(rows_of(X, test))
     return posterior_loss(y_index[len(model.classes_) :], posterior, loss)
 
 
@@ -323,7 +314,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     {'C': 1.0}
     """
 
-    __metadata_request__fit = {"X_target": True}  # noqa: RUF012
+    __metadata_request__fit = {"X_target": True, "sample_domain": True}  # noqa: RUF012
 
     def __init__(
         self, estimator, param_grid, cv=5, loss="zero_one", *, weighted_fit=True, random_state=None
@@ -335,7 +326,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.weighted_fit = weighted_fit
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None, X_target=None):
+    def fit(self, X, y, sample_weight=None, X_target=None, *, sample_domain=None):
         """Score every candidate, then fit the best on all rows.
 
         Parameters
@@ -346,11 +337,14 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X_target : array-like of shape (n_test, d), default=None
             For an estimator that adapts itself, like ``DDRClassifier``: every fit sees all of it,
             and the weights act on the scores only.
+        sample_domain : array-like of shape (n,), default=None
+            Instead of ``X_target``: negative for the rows of X that are the target.
         """
         check_choice(self.loss, "loss", LOSSES)
+        check_given(X, "X")
+        X, y, X_target, sample_weight = two_samples(X, y, X_target, sample_domain, sample_weight)
         y, weight = check_labelled(self, X, y, sample_weight)
         if X_target is not None:
-            X_target = check_target(X_target, len(y))
             last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
             if not has_fit_parameter(last, "X_target"):
                 raise TypeError(
@@ -377,7 +371,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_splits_ = len(splits)
         kept = weight > 0
         fit_weight = None if fit_weight is None else weight[kept]
-        rows = X if kept.all() else _rows(X, kept)
+        rows = X if kept.all() else rows_of(X, kept)
         self.best_estimator_ = _fit(models[self.best_index_], rows, y[kept], fit_weight, X_target)
         self.classes_ = self.best_estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):

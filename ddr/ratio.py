@@ -164,3 +164,25 @@ class DensityRatio(BaseEstimator):
             return estimator.weights_
 
         return match
+
+
+class ConstantRatio(DensityRatio):
+    """The ratio of two samples that do not differ: one everywhere.
+
+    With it, Algorithm 1 corrects the class prior alone.
+
+    Examples
+    --------
+    >>> ConstantRatio().fit([[0.0], [1.0]], [[2.0]]).weights_
+    array([1., 1.])
+    """
+
+    def _fit(self, X_train, X_test, test_weight):
+        self.weights_ = np.ones(len(X_train))
+
+    def _predict(self, X):
+        return np.ones(len(X))
+
+    def matcher(self, X_train, X_test, reselect=False):
+        """Prepare repeated fits, which all give ones."""
+        return lambda test_weight: np.ones(len(X_train))

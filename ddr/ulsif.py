@@ -282,7 +282,7 @@ class ULSIF(DensityRatio):
 
     See Also
     --------
-    ddr.discriminative.DDRClassifier : class-wise ratios with soft test rows.
+    ddr.classifier.DDRClassifier : class-wise ratios with soft test rows.
 
     Notes
     -----

@@ -8,42 +8,35 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import _safe_indexing
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import check_choice, check_count, check_given
-from ddr._samples import Samples, check_target, rows_for_ratio
-from ddr.discriminative import FEWEST_ROWS, DDRClassifier
+from ddr._checks import check_choice, check_count, check_given, check_weights
+from ddr._domains import rows_of, two_samples
+from ddr.classifier import DDRClassifier, rows_for_ratio, takes_nan
 from ddr.guard.apart import tell_apart, unsupported_share
-from ddr.guard.labels import adjusted, asking_order, differences, interval, wealth
+from ddr.guard.labels import adjusted, asking_order, differences, interval, standard_error, wealth
 from ddr.guard.prior import AdjustedClassifier, Crossfit, calibrate, em_prior, logarithms
 from ddr.guard.report import RULE, Gain, ShiftReport
 from ddr.information import effective_sample_size
 from ddr.iwcv import fit_weighted
+from ddr.ratio import ConstantRatio
 
+#: Fewer rows of a sample tell nothing of a shift.
+FEWEST_ROWS = 10
 _SURE = 20.0  # the evidence at which a candidate is taken to gain: a chance of one in twenty
 _OFFSET_RIDGE = 0.2  # of several tried on the natural shifts outside the vault
 
 
-def candidates(learner, ratio, data, rows, front, prior_only):
-    """Fitted models by name, and the cross-fitted posteriors that the report needs."""
-    plain = front.initial_estimator_
-    cost = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
-    cross = Crossfit(learner, data.X, data.y, data.X_target, cost)
+def prior_candidates(learner, plain, X, y, X_target, cost):
+    """The calibrated model, the one of a corrected prior, its prior ratio, and the cross-fit."""
+    cross = Crossfit(learner, X, y, X_target, cost)
     sharpness, offset = calibrate(logarithms(cross.source), cross.codes, cost)
     calibrated = AdjustedClassifier(plain, sharpness, offset)
     train_prior = np.bincount(cross.codes, cost) / cost.sum()
-    prior_ratio = em_prior(calibrated.predict_proba(data.X_target), train_prior) / train_prior
-    models = {
-        "none": plain,
-        "calibrated": calibrated,
-        "em": AdjustedClassifier(plain, sharpness, offset + np.log(prior_ratio)),
-        "prior_ratio": prior_only.estimator_,
-        "ratio": fit_weighted(learner, data.X, data.y, cost * ratio.fit(*rows).weights_),
-        "ddr": front.estimator_,
-    }
-    return models, cross, prior_ratio
+    prior_ratio = em_prior(calibrated.predict_proba(X_target), train_prior) / train_prior
+    corrected = AdjustedClassifier(plain, sharpness, offset + np.log(prior_ratio))
+    return calibrated, corrected, prior_ratio, cross
 
 
 def shift_report(X, y, X_target, estimator=None, *, random_state=0):
@@ -55,7 +48,7 @@ def shift_report(X, y, X_target, estimator=None, *, random_state=0):
     y : array-like of shape (n_source,)
     X_target : array-like of shape (n_target, d), at least ten rows
     estimator : classifier, default=None
-        As for :class:`~ddr.discriminative.DDRClassifier`; None means ``GaussianNB()``.
+        As for :class:`~ddr.classifier.DDRClassifier`; None means ``GaussianNB()``.
     random_state : int, RandomState or None, default=0
 
     Returns
@@ -89,18 +82,18 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier, default=None
     ratio : density-ratio estimator, default=None
-        As for :class:`~ddr.discriminative.DDRClassifier`.
+        As for :class:`~ddr.classifier.DDRClassifier`.
     mode : {"best", "sure"}, default="best"
-        After labels, use the candidate of the largest estimated gain; or adapt only once a test
-        that may be looked at after every label says that a candidate gains: at most 5 % of the
-        targets on which none does are adapted to.
+        After labels, use the candidate of the largest estimated gain, less half its standard
+        error; or adapt only once a test that may be looked at after every label says that a
+        candidate gains: at most 5 % of the targets on which none does are adapted to.
     learn : bool, default=True
         In the mode "best", also learn from the labels one offset a class, which corrects the
         posteriors of the candidate that they choose. In the mode "sure" nothing is learned.
     candidates : dict of fitted classifiers, default=None
         Further models to decide among, by name.
     ratio_transform : default=None
-        As for :class:`~ddr.discriminative.DDRClassifier`.
+        As for :class:`~ddr.classifier.DDRClassifier`.
     random_state : int, RandomState or None, default=None
         Seeds the learners and the order of the rows that are asked for.
 
@@ -155,86 +148,85 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         self.ratio_transform = ratio_transform
         self.random_state = random_state
 
-    def fit(self, X, y, X_target=None, *, sample_weight=None, y_target=None):
+    def fit(self, X, y, X_target=None, *, sample_weight=None, y_target=None, sample_domain=None):
         """Fit the candidates and look at the shift.
 
-        ``X_target`` holds at least ten unlabelled rows of the target; None means no shift.
-        ``sample_weight`` and ``y_target`` are as for :class:`~ddr.discriminative.DDRClassifier`.
+        ``X_target`` holds at least ten unlabelled rows of the target; None means no shift. The
+        other arguments are as for :class:`~ddr.classifier.DDRClassifier`.
         """
         check_choice(self.mode, "mode", ("best", "sure"))
-        X_target = None if X_target is None else check_target(X_target, len(y))
-        with warnings.catch_warnings():  # the report says what they would say
-            warnings.simplefilter("ignore")
-            given = {"sample_weight": sample_weight, "y_target": y_target}
-            target = None if X_target is None else (X_target,)
-            front = self._ddr().fit(X, y, target, **given)
+        check_given(X, "X")
+        X, y, X_target, cost = two_samples(X, y, X_target, sample_domain, sample_weight)
+        given = {"sample_weight": cost, "y_target": y_target}
+        ddr = self._ddr(self.ratio, X, y, X_target, given)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(front, name):
-                setattr(self, name, getattr(front, name))
-        self._front, self.report_, self.choice_ = front, None, "none"
-        self.models_ = {"none": front.initial_estimator_}
+            if hasattr(ddr, name):
+                setattr(self, name, getattr(ddr, name))
+        self._front, self.report_, self.choice_ = ddr, None, "none"
+        self.models_ = {"none": ddr.initial_estimator_}
         if X_target is not None:
-            self._examine(front, *self._samples(X, y, X_target, sample_weight), given)
+            X, X_target = (
+                sample if hasattr(sample, "columns") else np.asarray(sample, dtype=float)
+                for sample in (X, X_target)
+            )
+            y, cost = np.asarray(y), check_weights(cost, len(y))
+            self._examine(ddr, X, y, X_target, cost, given)
         self.estimator_ = self.models_[self.choice_]
         return self
 
-    def _ddr(self, **options):
-        options |= {"significance": None, "random_state": self.random_state}
-        return DDRClassifier(
-            self.estimator, self.ratio, ratio_transform=self.ratio_transform, **options
+    def _ddr(self, ratio, X, y, X_target, given):
+        model = DDRClassifier(
+            self.estimator,
+            ratio,
+            ratio_transform=self.ratio_transform,
+            random_state=self.random_state,
         )
-
-    def _samples(self, X, y, X_target, sample_weight):
-        """Both samples as the learner takes them, and as the ratio sees them."""
-        X, X_target = (
-            sample if hasattr(sample, "columns") else np.asarray(sample, dtype=float)
-            for sample in (X, X_target)
-        )
-        codes = np.searchsorted(self.classes_, y)
-        data = Samples(X, np.asarray(y), codes, sample_weight, X_target)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings():  # the report says what they would say
             warnings.simplefilter("ignore")
-            rows = rows_for_ratio(data, self.ratio_transform, self._front.initial_estimator_)
+            return model.fit(X, y, X_target, **given)
+
+    def _examine(self, ddr, X, y, X_target, cost, given):
+        """Fit the candidates, and report what is seen without labels."""
+        learner, ratio = ddr._parts()
+        plain = ddr.initial_estimator_
+        rows = rows_for_ratio(X, y, X_target, self.ratio_transform, plain)
         name, few = min((("X", rows[0]), ("X_target", rows[1])), key=lambda pair: len(pair[1]))
         if len(few) < FEWEST_ROWS:
             raise ValueError(
                 f"{name} must have at least {FEWEST_ROWS} rows to judge a shift by, got {len(few)}"
             )
-        return data, rows
-
-    def _examine(self, front, data, rows, given):
-        learner, ratio = front._parts()
+        found = prior_candidates(learner, plain, X, y, X_target, cost)
+        calibrated, corrected, prior_ratio, cross = found
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            prior_only = self._ddr(components="prior_ratio").fit(
-                data.X, data.y, (data.X_target,), **given
-            )
-            found = candidates(learner, ratio, data, rows, front, prior_only)
-        self.models_, cross, prior_ratio = found
-        self.models_ |= self.candidates or {}
-        self._data, self._told = data, {}
-        said = [model.predict(data.X_target) for model in self.models_.values()]
+            weights = ratio.fit(*rows).weights_
+        self.models_ |= {
+            "calibrated": calibrated,
+            "em": corrected,
+            "prior_ratio": self._ddr(ConstantRatio(), X, y, X_target, given).estimator_,
+            "ratio": fit_weighted(learner, X, y, cost * weights),
+            "ddr": ddr.estimator_,
+        }
+        self.models_ |= self._own()
+        self._X_target, self._told, self._asked = X_target, {}, set()
+        said = [model.predict(X_target) for model in self.models_.values()]
         self._said = np.searchsorted(self.classes_, np.array(said))
         seed = self.random_state if isinstance(self.random_state, int | None) else 0
         self._order, self._open = asking_order(self._said, seed)
-        self._asked = set()
         auc, auc_p, scores = tell_apart(*rows)
+        codes, changed = np.searchsorted(self.classes_, y), np.mean(self._said != self._said[0], 1)
         report = ShiftReport(
             n_source=len(rows[0]),
             n_target=len(rows[1]),
             auc=auc,
             auc_p=auc_p,
-            residual_auc=tell_apart(*rows, prior_ratio[data.codes])[0],
+            residual_auc=tell_apart(*rows, prior_ratio[codes])[0],
             prior_ratio=dict(zip(self.classes_.tolist(), prior_ratio.tolist(), strict=True)),
             prior_p=cross.unchanged(),
             condition=cross.condition(),
-            effective_size=effective_sample_size(front.weights_),
+            effective_size=effective_sample_size(ddr.weights_),
             unsupported=unsupported_share(*rows),
-            changes={
-                name: float(np.mean(codes != self._said[0]))
-                for name, codes in zip(self.models_, self._said, strict=True)
-                if name != "none"
-            },
+            changes=dict(zip(list(self.models_)[1:], changed[1:].tolist(), strict=True)),
             open=self._open / len(rows[1]),
             scores=scores,
         )
@@ -242,6 +234,18 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         if self.mode == "sure" and self.choice_ != "none":
             self.choice_, reason = "none", 'no labels were told, and mode="sure" asks for some'
         self._report(replace(report, reason=reason))
+
+    def _own(self):
+        """The user's candidates, checked."""
+        own = {} if self.candidates is None else self.candidates
+        if not isinstance(own, dict) or not all(hasattr(m, "predict_proba") for m in own.values()):
+            raise ValueError(
+                f"candidates must be a dict of fitted classifiers with predict_proba, got {own!r}"
+            )
+        taken = [name for name in own if name in self.models_]
+        if taken:
+            raise ValueError(f"candidates must have other names than the guard's, got {taken[0]!r}")
+        return own
 
     def _report(self, report):
         """Store the report, with the rows to label next."""
@@ -258,7 +262,7 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         these are used up. Rows that were told are left out.
         """
         check_is_fitted(self)
-        check_count(n, "n")
+        n = check_count(n, "n")
         if self.report_ is None:
             raise ValueError("ask needs a target: fit was called without X_target")
         rows = np.array([row for row in self._order if row not in self._told][:n], dtype=int)
@@ -309,14 +313,20 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         concerned = self._said[:, rows] != self._said[0, rows]
         sizes = np.sum(self._said != self._said[0], axis=1)
         mine = [each[where] for each, where in zip(d, concerned, strict=True)]
-        wealths = [wealth(each, size)[-1] if len(each) else 1.0 for each, size in zip(mine, sizes)]
+        pairs = zip(mine, sizes, strict=True)
+        wealths = [wealth(each, size)[-1] if len(each) else 1.0 for each, size in pairs]
         gains = {}
         for k, evidence in enumerate(adjusted(wealths[1:]), start=1):
             scale = 100 * sizes[k] / n
             low, high = interval(mine[k], sizes[k])
             estimate = mine[k].mean() if len(mine[k]) else 0.0
             gains[names[k]] = Gain(
-                scale * estimate, scale * low, scale * high, float(evidence), len(mine[k])
+                scale * estimate,
+                scale * low,
+                scale * high,
+                scale * standard_error(mine[k]),
+                float(evidence),
+                len(mine[k]),
             )
         self._choose(gains, len(rows))
 
@@ -324,16 +334,21 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         allowed = {
             name: gain
             for name, gain in gains.items()
-            if gain.estimate > 0 and (self.mode == "best" or gain.evidence >= _SURE)
+            if (gain.estimate > gain.error / 2 if self.mode == "best" else gain.evidence >= _SURE)
         }
-        self.choice_ = max(allowed, key=lambda name: allowed[name].estimate, default="none")
+        caution = 0.5 if self.mode == "best" else 0.0
+        self.choice_ = max(
+            allowed,
+            key=lambda name: allowed[name].estimate - caution * allowed[name].error,
+            default="none",
+        )
         found = f"{counted} labels where candidates disagree"
         if self.choice_ != "none":
             reason = f"{found} estimate a gain of {gains[self.choice_].estimate:+.1f} points"
         elif self.mode == "sure":
             reason = f"{found} do not show that another candidate gains"
         else:
-            reason = f"{found} estimate no gain for any other candidate"
+            reason = f"{found} estimate no gain for another candidate that stands out"
         used = gains[self.choice_].estimate if self.choice_ != "none" else 0.0
         most = max((gain.high for gain in gains.values()), default=0.0) - used
         left = self._open - counted
@@ -346,15 +361,14 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
 
     def _learned(self, model):
         """A model whose posteriors are corrected by one offset a class, learned from the labels."""
-        posteriors = model.predict_proba(_safe_indexing(self._data.X_target, list(self._told)))
+        posteriors = model.predict_proba(rows_of(self._X_target, list(self._told)))
         codes = np.array(list(self._told.values()))
-        _, offset = calibrate(
-            logarithms(posteriors), codes, temperature=False, ridge=_OFFSET_RIDGE
-        )
+        _, offset = calibrate(logarithms(posteriors), codes, temperature=False, ridge=_OFFSET_RIDGE)
         return AdjustedClassifier(model, offset=offset)
 
     def predict(self, X):
         """Predicted class of each row, by the model that was chosen."""
+        check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X):
@@ -364,3 +378,14 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
         if self._front._table and hasattr(X, "columns"):
             options = {"skip_check_array": True}
         return self.estimator_.predict_proba(validate_data(self, X, reset=False, **options))
+
+    def score(self, X, y, sample_weight=None, *, sample_domain=None):
+        """Accuracy; where ``sample_domain`` marks rows of both samples, that on the source."""
+        if sample_domain is not None and np.any(np.asarray(sample_domain) > 0):
+            X, y, _, sample_weight = two_samples(X, y, None, sample_domain, sample_weight)
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_nan(self.estimator)
+        return tags

@@ -30,6 +30,11 @@ def differences(predictions, codes):
     return right - right[0]
 
 
+def standard_error(d):
+    """Of the mean of so many differences, never nothing: few labels must not look certain."""
+    return np.sqrt(np.sum(np.square(d)) + 0.5) / max(len(d), 1)
+
+
 def wealth(d, n_rows, gain=0.0):
     r"""Wealth, after each label, of bets that ``n_rows`` differences have a mean above ``gain``.
 

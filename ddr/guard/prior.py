@@ -5,8 +5,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 from scipy.stats import f as f_distribution
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
+from ddr._domains import rows_of
 from ddr.iwcv import fit_weighted, stratified_folds
 
 _SMALLEST = 1e-9  # of a posterior: its logarithm must be finite
@@ -82,24 +83,23 @@ class Crossfit:
         self.target, self.fold = np.zeros((n_target, len(classes))), np.zeros(len(y), dtype=int)
         self.target_fold = deal
         for number, (train, held_out) in enumerate(splits):
-            model = fit_weighted(learner, _safe_indexing(X, train), y[train], self.weight[train])
+            model = fit_weighted(learner, rows_of(X, train), y[train], self.weight[train])
             known = np.searchsorted(classes, model.classes_)  # a class of one row may be missing
             self.fold[held_out], rows = number, np.flatnonzero(deal == number)
             for out, sample, which in ((self.source, X, held_out), (self.target, X_target, rows)):
                 if len(which):
-                    said = model.predict_proba(_safe_indexing(sample, which))
+                    said = model.predict_proba(rows_of(sample, which))
                     out[np.ix_(which, known)] = said
 
     def unchanged(self):
-        """P-value of an unchanged class prior: are the mean posteriors the same in both samples?
+        """P-value of an unchanged class prior, by the mean posteriors of both samples.
 
         Hotelling's test of the differences within folds; no calibration and no EM come into it. It
         also rejects where p(x) moved along the posteriors with the prior as it was.
         """
-        n, m = self.source.shape
-        n_target, folds = len(self.target), self.fold.max() + 1
+        n, n_target, folds = len(self.source), len(self.target), self.fold.max() + 1
         middle = [
-            np.array([np.average(rows[fold == k], axis=0, weights=w[fold == k]) for k in range(folds)])
+            np.array([np.average(rows[fold == k], 0, w[fold == k]) for k in range(folds)])
             for rows, fold, w in (
                 (self.source, self.fold, self.weight),
                 (self.target, self.target_fold, np.ones(n_target)),
@@ -120,8 +120,7 @@ class Crossfit:
         return float(f_distribution.sf(t2 * (freedom - d + 1) / (d * freedom), d, freedom - d + 1))
 
     def condition(self):
-        """Condition number of the mean posteriors of each class: large where the target's mean
-        posterior hardly tells its class prior with this learner."""
+        """Condition number of the classes' mean posteriors: large if they hardly tell the prior."""
         each = [
             np.average(self.source[self.codes == c], axis=0, weights=self.weight[self.codes == c])
             for c in range(self.source.shape[1])
@@ -130,9 +129,9 @@ class Crossfit:
 
 
 class AdjustedClassifier(ClassifierMixin, BaseEstimator):
-    """A fitted classifier with its posteriors sharpened and shifted, class by class.
+    r"""A fitted classifier with its posteriors sharpened and shifted, class by class.
 
-    .. math:: p'(c|x) \\propto p(c|x)^{temperature} \\exp(offset_c)
+    .. math:: p'(c|x) \propto p(c|x)^{temperature} \exp(offset_c)
 
     A calibrated model has the offsets of :func:`calibrate`; for another class prior the logarithm
     of the prior ratio is added (Saerens and others, 2002); labels of the target add offsets too.

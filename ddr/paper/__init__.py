@@ -15,6 +15,8 @@ _NAMES = {
     "datasets": "load names digits_pair scale_to_unit_box",
     "mixture": "FourClusters",
     "shifts": "accuracy_gap biased_sampling cross_dataset mixture_shift ShiftedProblem",
+    "choices": "algorithm_1",
+    "comparison": "fit_three",
     "iwlspc": "IWLSPC IWLSPCCV",
     "svm": "LinearSVMWithPosteriors LinearSVMWithPosteriorsCV",
 }

@@ -93,30 +93,32 @@ def selection_probability(X, omega, strength=4.0, reference=None):
     return expit(strength * (projection - of_reference.mean()) / spread)
 
 
-def accuracy_gap(estimator):
-    """Make the gap by which biased sampling chooses its direction, from any classifier.
+def accuracy_gap(problem, estimator):
+    """How much better a learner does on the test set with the ideal weights than without weights.
+
+    By this gap the paper chooses a direction of bias: the one place where test labels take part in
+    making a problem.
 
     Parameters
     ----------
+    problem : ShiftedProblem
     estimator : scikit-learn classifier
         Its ``fit`` must take ``sample_weight``. Only clones of it are fitted; give it a
         ``random_state`` if it has one, so that chance does not take part in the choice.
 
     Returns
     -------
-    callable
-        The ``gap`` of :func:`biased_sampling`: accuracy on the test set when fitted with the ideal
-        weights minus accuracy when fitted without.
+    float
+        Difference of two accuracies.
 
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from ddr.paper import datasets
-    >>> table = datasets.load("Ionosphere")
-    >>> gap = accuracy_gap(GaussianNB())
-    >>> problem = biased_sampling(table.X, table.y, gap=gap, random_state=0)  # as in the paper
-    >>> len(problem.info["gaps"]), problem
-    (10, ShiftedProblem(train ... x 34, test 175 x 34))
+    >>> from ddr.paper import biased_sampling, load
+    >>> table = load("Ionosphere")
+    >>> draws = [biased_sampling(table.X, table.y, direction=k, random_state=0) for k in range(10)]
+    >>> gaps = [accuracy_gap(problem, GaussianNB()) for problem in draws]
+    >>> problem = draws[np.argmax(gaps)]  # as in the paper
     """
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         raise TypeError(
@@ -124,22 +126,18 @@ def accuracy_gap(estimator):
         )
     if not has_fit_parameter(estimator, "sample_weight"):
         raise TypeError(f"estimator must accept sample_weight in fit, got {estimator!r}")
-
-    def gap(X_train, y_train, importance, X_test, y_test):
-        plain = clone(estimator).fit(X_train, y_train)
-        ideal = clone(estimator).fit(X_train, y_train, sample_weight=importance)
-        return ideal.score(X_test, y_test) - plain.score(X_test, y_test)
-
-    return gap
+    X, y = problem.X_train, problem.y_train
+    plain = clone(estimator).fit(X, y)
+    ideal = clone(estimator).fit(X, y, sample_weight=problem.importance)
+    scores = [model.score(problem.X_test, problem.y_test) for model in (ideal, plain)]
+    return float(scores[0] - scores[1])
 
 
 def biased_sampling(
     X,
     y,
     *,
-    n_omegas=10,
-    choose="max_gap",
-    gap=None,
+    direction=0,
     redraw=False,
     strength=4.0,
     test_fraction=0.5,
@@ -153,18 +151,12 @@ def biased_sampling(
     ----------
     X : array or DataFrame of shape (n, d)
     y : array or Series of shape (n,)
-    n_omegas : int
-        How many directions to draw when ``choose="max_gap"``; ten in the paper.
-    choose : {"max_gap", "none"}
-        "max_gap": keep the direction with the largest ``gap``, as the paper does. "none": take the
-        first direction, so that nothing is chosen.
-    gap : callable, needed by "max_gap"
-        ``gap(X_train, y_train, importance, X_test, y_test)`` returns a number: how much better a
-        learner with the ideal weights does on the test set than one without weights.
-        :func:`accuracy_gap` makes one from a classifier.
+    direction : int
+        Number of the random direction of bias, from 0. The paper draws ten and takes the one with
+        the largest :func:`accuracy_gap`.
     redraw : bool
-        After choosing the direction, draw a fresh training set with it. Otherwise the training set
-        that won the comparison is the one that is used, luck included.
+        Draw a fresh training set along the direction. Otherwise the training set by which the
+        direction may have been chosen is the one that is used, luck included.
     strength : float
         See :func:`selection_probability`.
     test_fraction : float
@@ -178,41 +170,34 @@ def biased_sampling(
     Returns
     -------
     ShiftedProblem
-        ``importance`` is 1 / P(s = 1 | x). ``info`` has ``omega``, ``chosen``, ``gaps`` (of all
-        directions; empty without choice), ``train_rows``, ``test_rows``, ``pool_rows`` and
-        ``probability`` (of the pool's rows).
+        ``importance`` is 1 / P(s = 1 | x). ``info`` has ``omega``, ``train_rows``, ``test_rows``,
+        ``pool_rows`` and ``probability`` (of the pool's rows).
 
     Notes
     -----
-    "max_gap" is the one place where test labels take part in making a problem: the paper's
-    protocol selects the direction by test accuracy. With "none" they take part nowhere.
-    Mean and standard deviation in the selection formula are those of the whole table.
-    Split, directions and redrawing use separate streams, so that with one seed "none" and
-    "max_gap" share their test set, and a larger ``n_omegas`` only adds directions.
+    Mean and standard deviation in the selection formula are those of the whole table. With one
+    seed all directions share their test set. No test label takes part.
 
     Examples
     --------
     >>> from ddr.paper import datasets
     >>> table = datasets.load("Ionosphere")
-    >>> problem = biased_sampling(table.X, table.y, choose="none", random_state=0)
+    >>> problem = biased_sampling(table.X, table.y, random_state=0)
     >>> len(problem.y_test), bool((problem.importance >= 1).all())
     (175, True)
     """
     X, y = _table(X, y, scaling)
-    _check_choice(n_omegas, choose, gap, test_fraction, min_per_class)
+    check_count(direction, "direction", minimum=0)
+    check_count(min_per_class, "min_per_class")
+    if not 0 < test_fraction < 1:
+        raise ValueError(f"test_fraction must be between 0 and 1, got {test_fraction!r}")
     split_seed, omega_seed, redraw_seed = seed_sequence(random_state).spawn(3)
     test, pool = _split(len(y), test_fraction, split_seed)
     draw = partial(_biased_draw, X, y, pool, strength, min_per_class)
-    wanted = n_omegas if choose == "max_gap" else 1
-    candidates = [draw(seed) for seed in omega_seed.spawn(wanted)]
-    gaps = []
-    if choose == "max_gap":
-        gaps = [_gap_of(gap, X, y, rows, probability, test) for _, probability, rows in candidates]
-    chosen = int(np.argmax(gaps)) if gaps else 0
-    omega, probability, rows = candidates[chosen]
+    omega, probability, rows = draw(omega_seed.spawn(direction + 1)[-1])
     if redraw:
         _, _, rows = draw(redraw_seed, omega)
-    info = {"omega": omega, "chosen": chosen, "gaps": gaps, "probability": probability[pool]}
+    info = {"omega": omega, "probability": probability[pool]}
     info |= {"train_rows": rows, "test_rows": test, "pool_rows": pool}
     return ShiftedProblem(X[rows], y[rows], X[test], y[test], 1 / probability[rows], info)
 
@@ -376,19 +361,6 @@ def _is_missing(label):
     return label is None or not isinstance(same, bool | np.bool_) or not same
 
 
-def _check_choice(n_omegas, choose, gap, test_fraction, min_per_class):
-    check_choice(choose, "choose", ("max_gap", "none"))
-    if choose == "max_gap" and not callable(gap):
-        raise ValueError(
-            f"gap must be a callable when choose='max_gap', got {gap!r}; "
-            "ddr.paper.shifts.accuracy_gap(classifier) makes one, and choose='none' needs none"
-        )
-    check_count(n_omegas, "n_omegas")
-    check_count(min_per_class, "min_per_class")
-    if not 0 < test_fraction < 1:
-        raise ValueError(f"test_fraction must be between 0 and 1, got {test_fraction!r}")
-
-
 def _split(n, test_fraction, seed):
     order = np.random.default_rng(seed).permutation(n)
     n_test = int(n * test_fraction)
@@ -397,13 +369,6 @@ def _split(n, test_fraction, seed):
             f"test_fraction must leave rows on both sides of {n}, got {test_fraction!r}"
         )
     return np.sort(order[:n_test]), np.sort(order[n_test:])
-
-
-def _gap_of(gap, X, y, rows, probability, test):
-    value = float(gap(X[rows], y[rows], 1 / probability[rows], X[test], y[test]))
-    if not np.isfinite(value):
-        raise ValueError(f"gap must return a finite number, got {value}")
-    return value
 
 
 def _two_digits(digits):

@@ -401,4 +401,4 @@ def test_every_module_that_writes_a_page_is_registered():
         for path in folder.glob("[a-z]*.py")
         if "\ndef files(evidence" in path.read_text(encoding="utf-8")
     }
-    assert writers | {"benchmarks.page", "benchmarks.shift_page"} == set(PAGES)
+    assert writers | {"benchmarks.page"} == set(PAGES)

@@ -8,7 +8,7 @@ import pytest
 from companion.evidence.printed import values
 from companion.evidence.universes import universe_gains
 from companion.runs import experiments
-from companion.runs.experiments import Bench, Run, draw_problem, load_case, methods_of
+from companion.runs.experiments import Run, draw, draw_problem, measure, methods_of, seeds_of
 from companion.runs.multiverse import read as read_multiverse
 from companion.runs.multiverse import universes
 from companion.runs.protocols import (
@@ -20,9 +20,11 @@ from companion.runs.protocols import (
 )
 from companion.runs.results import recompute, what_moved
 from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
-from numpy.random import SeedSequence
+from sklearn.base import clone
 
 from ddr.kernels import gaussian_kernel
+from ddr.paper import datasets
+from ddr.paper.shifts import biased_sampling
 from ddr.ulsif import ULSIF, second_moment, soft_moment, ulsif_coefficients
 
 PUBLISHED = [(e, p) for e in EXPERIMENTS for p in protocol_names()[e]]
@@ -69,13 +71,14 @@ def test_methods_share_the_draw_whatever_else_is_run():
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_test_labels_reach_only_the_scorer(experiment):
     protocol, case = small(experiment), CASES[experiment]
-    seeds = SeedSequence(5).spawn(2)
-    bench = Bench(protocol, seeds[1])
-    problem = draw_problem(protocol, case, seeds[0], bench)
-    bench.look_at(problem.X_train, problem.X_test)
+    drawn, seeds = draw(protocol, case, 5), seeds_of(protocol, case, 5)
+    problem = drawn.problem
     flipped = replace(problem, y_test=np.where(problem.y_test == problem.y_test[0], *_two(problem)))
     for method in ("Unweighted", "uLSIF", "DDR-uLSIF"):
-        row, blind = bench.measure(method, problem), bench.measure(method, flipped)
+        row, blind = (
+            measure(method, drawn._replace(problem=p), protocol["ddr"], seeds)
+            for p in (problem, flipped)
+        )
         # Two classes: with all labels swapped, the same predictions have the opposite accuracy.
         assert blind["accuracy"] == pytest.approx(1 - row["accuracy"])
         for column in ("mutual_information", "ess", "n_iter", "prior_ratio"):
@@ -89,10 +92,8 @@ def _two(problem):
 
 def test_unweighted_and_oracle_are_what_they_say():
     protocol = small("synthetic")
-    seeds = SeedSequence(9).spawn(2)
-    bench = Bench(protocol, seeds[1])
-    problem = draw_problem(protocol, "200", seeds[0], bench)
-    bench.look_at(problem.X_train, problem.X_test)
+    drawn, seeds = draw(protocol, "200", 9), seeds_of(protocol, "200", 9)
+    problem = drawn.problem
     # An independent Gaussian naive Bayes, written out.
     log_posterior = []
     for c in np.unique(problem.y_train):
@@ -101,17 +102,25 @@ def test_unweighted_and_oracle_are_what_they_say():
         log_posterior.append(density - np.log(rows.std(0)).sum() + np.log(len(rows)))
     predicted = np.unique(problem.y_train)[np.argmax(log_posterior, axis=0)]
     accuracy = np.mean(predicted == problem.y_test)
-    assert bench.measure("Unweighted", problem)["accuracy"] == pytest.approx(accuracy, abs=1e-3)
+    assert measure("Unweighted", drawn, {}, seeds)["accuracy"] == pytest.approx(accuracy, abs=1e-3)
     # Trained on the test distribution, the learner comes near the Bayes accuracy of .978.
-    assert bench.measure("Oracle-cvtest", problem)["accuracy"] == pytest.approx(0.978, abs=0.012)
+    assert measure("Oracle-cvtest", drawn, {}, seeds)["accuracy"] == pytest.approx(0.978, abs=0.012)
 
 
 def test_gap_is_the_difference_that_the_paper_maximises():
-    table = load_case("Ionosphere")
-    bench = Bench(small("biased"), SeedSequence(2))
-    X, y = table.X[:150], table.y[:150]
-    ones = np.ones(len(y))
-    assert bench.gap(X, y, ones, table.X[150:], table.y[150:]) == 0.0
+    protocol = changed(small("biased"), problem={"choose": "max_gap", "n_omegas": 4})
+    seeds = seeds_of(protocol, "Ionosphere", 2)
+    info = draw_problem(protocol, "Ionosphere", seeds).info
+    assert len(info["gaps"]) == 4
+    assert info["chosen"] == int(np.argmax(info["gaps"]))
+    table = datasets.load("Ionosphere")
+    options = {"direction": 3, "random_state": seeds.problem}
+    one = biased_sampling(table.X, table.y, **options)
+    learner = draw(protocol, "Ionosphere", 2).learner  # its centres and widths are those of X_test
+    plain = clone(learner).fit(one.X_train, one.y_train)
+    ideal = clone(learner).fit(one.X_train, one.y_train, sample_weight=one.importance)
+    scores = [model.score(one.X_test, one.y_test) for model in (ideal, plain)]
+    assert info["gaps"][3] == pytest.approx(scores[0] - scores[1])
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
@@ -214,10 +223,10 @@ def test_pooled_moments_are_those_of_all_training_rows():
 
 def test_a_penalty_on_sums_is_divided_by_the_rows():
     protocol = small("biased", learner={"sums": True})
-    _, bench = experiments.setting_of(protocol, "Ionosphere", 0)
-    assert bench.learner.lams == pytest.approx(np.array([0.1, 1, 10]) / len(bench.X_train))
-    ratio = experiments.setting_of(small("synthetic", ratios={"uLSIF": {"sums": True}}), "100", 0)
-    assert max(ratio[1].ratio("uLSIF").lam) == pytest.approx(0.1)
+    problem, learner, _ = draw(protocol, "Ionosphere", 0)
+    assert learner.lams == pytest.approx(np.array([0.1, 1, 10]) / len(problem.X_train))
+    _, _, ratios = draw(small("synthetic", ratios={"uLSIF": {"sums": True}}), "100", 0)
+    assert max(ratios["uLSIF"].lam) == pytest.approx(0.1)
 
 
 def test_an_unbiased_naive_bayes_divides_by_one_less():

@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import ddr
 from ddr import DDRClassifier, KDERatio, ddr_weights
+from ddr.paper.choices import fixed
 from ddr.paper.mixture import FourClusters
 
 METHODS = [getattr(ddr, name) for name in ddr.__all__ if name != "__version__"]
@@ -51,7 +52,7 @@ class Spy(ClassifierMixin, BaseEstimator):
 def test_the_learner_sees_only_training_rows_and_their_labels():
     X, y, X_target, _ = shifted_sample()
     Spy.seen = []
-    fitted = DDRClassifier(Spy(), random_state=0, stopping="fixed", max_iter=3)
+    fitted = DDRClassifier(Spy(), random_state=0, stopping=fixed, max_iter=3)
     fitted.fit(X, y, X_target)
     assert len(Spy.seen) == 4  # the unweighted start and three reweightings
     for rows, labels, weights in Spy.seen:
@@ -87,6 +88,7 @@ def test_no_signature_has_room_for_target_labels(method):
 
 def test_the_adapting_methods_take_no_more_than_stated():
     stated = ["self", "X", "y", "X_target", "sample_weight", "y_target"]
+    stated += ["sample_domain"]  # whose target rows lose their labels first
     assert list(inspect.signature(DDRClassifier.fit).parameters) == stated
     for ratio in RATIOS:
         assert list(inspect.signature(ratio.fit).parameters) == [
@@ -97,6 +99,17 @@ def test_the_adapting_methods_take_no_more_than_stated():
         ]
         matcher = inspect.signature(ratio.matcher).parameters
         assert list(matcher) == ["self", "X_train", "X_test", "reselect"]
+
+
+def test_labels_beside_target_rows_are_not_looked_at():
+    X, y, X_target, y_target = shifted_sample()
+    both, domain = np.r_[X, X_target], np.repeat([1, -1], [150, 120])
+    found = [
+        DDRClassifier(random_state=0).fit(both, np.r_[y, other], sample_domain=domain).weights_
+        for other in (y_target, 3 - y_target, np.full(120, 9))
+    ]
+    assert_array_equal(found[0], found[1])
+    assert_array_equal(found[0], found[2])
 
 
 def test_target_labels_given_anyway_are_refused():

@@ -10,8 +10,9 @@ from companion.figures import biased as plots_biased
 from companion.figures import cross as plots_cross
 from companion.figures.gains import accuracies_by_case, bars, forest, largest_changes
 from companion.paths import PROTOCOLS
+from companion.runs.experiments import draw
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.results import chosen_gaps, published_results, setting_of
+from companion.runs.results import chosen_gaps, published_results
 from sklearn.svm import SVC
 
 from ddr.paper.shifts import ShiftedProblem
@@ -111,7 +112,7 @@ def small():
 def test_taken_gap_is_the_largest_of_the_run(small):
     found = chosen_gaps(small, ["BreastCancer"], 2)
     for row in found.itertuples():
-        info = setting_of(small, row.case, row.seed)[0].info
+        info = draw(small, row.case, row.seed).problem.info
         assert row.taken == pytest.approx(100 * info["gaps"][info["chosen"]])
         assert row.mean == pytest.approx(100 * np.mean(info["gaps"]))
         assert row.taken >= row.mean

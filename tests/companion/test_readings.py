@@ -14,9 +14,9 @@ from companion.evidence.readings import (
 )
 from companion.evidence.verdicts import compare
 from companion.figures import cross as plots_cross
-from companion.runs.experiments import Run
+from companion.runs.experiments import Run, draw
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.results import setting_of, weights_of
+from companion.runs.results import weights_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -96,8 +96,7 @@ def test_posteriors_are_those_of_the_weighted_learner():
 
 def test_weights_are_those_of_the_run():
     protocol = changed(load_protocol("synthetic"), methods=list(COMPARED), problem={"n_test": 200})
-    problem, bench = setting_of(protocol, "100", 1)
-    weights = weights_of(protocol, problem, bench)
+    weights = weights_of(draw(protocol, "100", 1), protocol["ddr"])
     assert list(weights) == ["Ideal", "uLSIF", "DDR"]
     rows = {row["method"]: row for row in Run(protocol)("100", 1)}
     for name, method in (("uLSIF", "uLSIF"), ("DDR", "DDR-uLSIF")):

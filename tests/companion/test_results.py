@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from companion.paths import EXPERIMENTS
 from companion.runs import results as door
-from companion.runs.experiments import Run, methods_of
+from companion.runs.experiments import Run, draw, methods_of
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.published import (
     FOLDER,
@@ -23,7 +23,6 @@ from companion.runs.results import (
     random_direction_runs,
     recomputed,
     runs_to_show,
-    setting_of,
     stored_or_computed,
     what_is_missing,
     with_cases,
@@ -247,15 +246,15 @@ def test_incomplete_runs_are_shown_and_completed_on_request(protocol, published,
 def test_new_cases_leave_the_seeds_of_the_old_ones(protocol):
     wider = with_cases(protocol, ["1000", "150"])
     assert wider["cases"] == [*protocol["cases"], "150"]
-    first, second = (setting_of(p, "100", 0)[0].X_train[0, 0] for p in (wider, protocol))
+    first, second = (draw(p, "100", 0).problem.X_train[0, 0] for p in (wider, protocol))
     assert first == second
 
 
-def test_setting_is_that_of_the_run(protocol):
+def test_the_paper_s_settings_are_the_classifier_s_defaults(protocol):
     from ddr import DDRClassifier
 
-    problem, bench = setting_of(protocol, "100", 1)
-    model = DDRClassifier(bench.learner, bench.ratio("uLSIF"), **protocol["ddr"])
+    problem, learner, ratios = draw(protocol, "100", 1)
+    model = DDRClassifier(learner, ratios["uLSIF"])
     model.fit(problem.X_train, problem.y_train, problem.X_test)
     (row,) = [row for row in Run(protocol)("100", 1) if row["method"] == "DDR-uLSIF"]
     assert model.score(problem.X_test, problem.y_test) == row["accuracy"]
@@ -326,7 +325,7 @@ def biased():
 
 def test_taken_gap_is_the_largest_of_the_run(biased):
     for row in chosen_gaps(biased, ["BreastCancer"], 2).itertuples():
-        info = setting_of(biased, row.case, row.seed)[0].info
+        info = draw(biased, row.case, row.seed).problem.info
         assert row.taken == pytest.approx(100 * info["gaps"][info["chosen"]])
         assert row.mean == pytest.approx(50 * sum(info["gaps"]))
         assert row.taken >= row.mean

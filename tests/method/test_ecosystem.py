@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,6 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
@@ -17,16 +17,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr import ULSIF, DDRClassifier, GuardedDDRClassifier, IWSearchCV, ddr_weights
-from ddr.discriminative import ClassRatios
+from ddr import ULSIF, DDRClassifier, IWSearchCV, ddr_weights
+from ddr.algorithm import rounds, until_drop
+from ddr.paper.choices import fixed
 from ddr.paper.mixture import FourClusters
 
 SCALE, OFFSET = np.array([1.0, 400.0]), np.array([50.0, 3.0])
-CUT = re.escape("X_target must be a tuple of one, (X_target,), within a cross-validation")
-UNTOUCHED = "X_target must go through the steps before the classifier as X does"
+UNTOUCHED = "X_target must be transformed as X was, but lies far out of its range in 2 of 2 columns"
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,75 @@ def by_hand(samples):
 # --- pipelines
 
 
-def test_a_pipeline_that_transforms_both_samples_is_scaling_by_hand(samples, by_hand, routing):
+def together(samples):
+    """One X with both samples, the labels of the target hidden, and the domains."""
+    X, y, X_target, y_target = samples
+    hidden = np.append(y, np.full(len(y_target), -1))
+    return np.r_[X, X_target], hidden, np.repeat([1, -2], [len(y), len(y_target)])
+
+
+def test_one_x_with_domains_is_two_samples(samples):
+    X, y, X_target, _ = scaled(samples)
+    both, hidden, domain = together(scaled(samples))
+    order = np.random.default_rng(0).permutation(len(both))  # the two may be mixed
+    cost = np.random.default_rng(1).uniform(0.5, 2, len(both))
+    mixed = ddr().fit(
+        both[order], hidden[order], sample_domain=domain[order], sample_weight=cost[order]
+    )
+    source, target = order[order < len(y)], order[order >= len(y)]
+    apart = ddr().fit(both[source], y[source], both[target], sample_weight=cost[source])
+    assert_array_equal(mixed.weights_, apart.weights_)
+    assert mixed.classes_.tolist() == [1, 2]
+    frame = pd.DataFrame(both, columns=["height", "width"])
+    tabled = ddr().fit(frame, pd.Series(hidden), sample_domain=list(domain))
+    assert_allclose(tabled.weights_, ddr().fit(X, y, X_target).weights_)
+
+
+@pytest.mark.filterwarnings("ignore:X_target was not given")
+def test_without_negative_domains_there_is_no_target(samples):
+    X, y, *_ = samples
+    fitted = ddr().fit(X, y, sample_domain=np.ones(len(y)))
+    assert_array_equal(fitted.weights_, 1.0)
+
+
+@pytest.mark.parametrize("domain", [[0] * 480, [-1] * 480, ["a"] * 480, [np.nan] * 480, 1])
+def test_domains_that_mark_no_source_get_one_clear_sentence(samples, domain):
+    both, hidden, _ = together(samples)
+    with pytest.raises(ValueError, match="sample_domain must hold a positive number for each"):
+        ddr().fit(both, hidden, sample_domain=domain)
+
+
+def test_two_targets_are_refused(samples):
+    both, hidden, domain = together(samples)
+    with pytest.raises(ValueError, match="X_target must be None where sample_domain marks"):
+        ddr().fit(both, hidden, samples[2], sample_domain=domain)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        ddr().fit(both, hidden, sample_domain=domain[1:])
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+def test_a_pipeline_transforms_both_samples_alike(samples, enabled):
+    both, hidden, domain = together(samples)
+    pipeline = make_pipeline(StandardScaler(), ddr())
+    name = "sample_domain" if enabled else "ddrclassifier__sample_domain"
+    with sklearn.config_context(enable_metadata_routing=enabled):
+        pipeline.fit(both, hidden, **{name: domain})
+    rows = StandardScaler().fit_transform(both)
+    by_hand = ddr().fit(rows[:240], hidden[:240], rows[240:])
+    assert_allclose(pipeline[-1].weights_, by_hand.weights_)
+    assert pipeline.score(*samples[2:]) == by_hand.score(rows[240:], samples[3]) > 0.9
+
+
+def test_columns_of_both_samples_are_made_by_one_transformer(samples):
+    both, hidden, domain = together(samples)
+    frame = pd.DataFrame(both, columns=["height", "width"])
+    steps = make_column_transformer((StandardScaler(), ["width", "height"]))
+    pipeline = make_pipeline(steps, ddr()).fit(frame, hidden, ddrclassifier__sample_domain=domain)
+    rows = StandardScaler().fit_transform(both)[:, ::-1]
+    assert_allclose(pipeline[-1].weights_, ddr().fit(rows[:240], hidden[:240], rows[240:]).weights_)
+
+
+def test_routing_may_transform_the_target_too(samples, by_hand, routing):
     X, y, X_target, y_target = samples
     pipeline = make_pipeline(StandardScaler(), ddr(), transform_input=["X_target"])
     pipeline.fit(X, y, X_target=X_target)
@@ -71,13 +139,14 @@ def test_a_pipeline_that_transforms_both_samples_is_scaling_by_hand(samples, by_
 
 
 @pytest.mark.parametrize("enabled", [False, True])
-def test_a_pipeline_that_would_leave_the_target_as_it_is_is_refused(samples, enabled):
+def test_a_target_left_as_it_was_is_refused(samples, enabled):
     X, y, X_target, _ = samples
-    pipeline = make_pipeline(StandardScaler(), ddr())
     name = "X_target" if enabled else "ddrclassifier__X_target"
     with sklearn.config_context(enable_metadata_routing=enabled):
         with pytest.raises(ValueError, match=UNTOUCHED):
-            pipeline.fit(X, y, **{name: X_target})
+            make_pipeline(StandardScaler(), ddr()).fit(X, y, **{name: X_target})
+        with pytest.raises(ValueError, match=UNTOUCHED):
+            make_pipeline(MinMaxScaler(), ddr()).fit(X, y, **{name: X_target})
         idle = Pipeline([("idle", "passthrough"), ("ddrclassifier", ddr())])
         idle.fit(X, y, **{name: X_target})
     assert_allclose(idle[-1].weights_, ddr().fit(X, y, X_target).weights_)
@@ -86,34 +155,20 @@ def test_a_pipeline_that_would_leave_the_target_as_it_is_is_refused(samples, ena
 def test_the_refusal_saves_from_a_worse_model(samples, by_hand):
     """What the pipeline above would have learned, had the target stayed as it was."""
     X, y, X_target, y_target = scaled(samples)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        unscaled = ddr().fit(X, y, samples[2])
-    assert any("X_target seems to be unscaled" in str(w.message) for w in caught)
+    both, hidden, domain = together((X, y, samples[2], y_target))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        unscaled = ddr().fit(both, hidden, sample_domain=domain)  # which is taken at its word
     assert unscaled.score(X_target, y_target) < by_hand.score(X_target, y_target) - 0.05
 
 
-def test_no_warning_of_scale_without_need(samples):
+def test_no_refusal_and_no_warning_without_need(samples):
     X, y, X_target, _ = scaled(samples)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ddr().fit(X, y, X_target)
         ddr().fit(*samples[:3])
-
-
-def test_the_guard_takes_its_target_as_the_classifier_does(samples, routing):
-    X, y, X_target, _ = samples
-    guard = GuardedDDRClassifier(LogisticRegression(), random_state=0)
-    direct = clone(guard).fit(*scaled(samples)[:3])
-    pipeline = make_pipeline(StandardScaler(), guard, transform_input=["X_target"])
-    assert_allclose(pipeline.fit(X, y, X_target=X_target)[-1].report_.auc, direct.report_.auc)
-    with pytest.raises(ValueError, match=UNTOUCHED):
-        make_pipeline(StandardScaler(), guard).fit(X, y, X_target=X_target)
-    search = GridSearchCV(guard, {"estimator__C": [1.0]}, cv=[(np.arange(240), np.arange(240))])
-    with pytest.raises(ValueError, match=CUT):
-        search.fit(*scaled(samples)[:2], X_target=scaled(samples)[2])
-    search.fit(*scaled(samples)[:2], X_target=(scaled(samples)[2],))
-    assert search.best_estimator_.choice_ == direct.choice_
+        ddr().fit(X, y, X_target + 2.0)  # a strong shift, but of rows of the same kind
 
 
 def test_the_ratio_sees_what_the_learners_own_steps_make(samples, by_hand):
@@ -136,60 +191,41 @@ def test_routing_does_not_change_what_a_learners_pipeline_learns(samples, by_han
 # --- cross-validation
 
 
-def searches(model):
-    grid = {"max_iter": [1, 2]}
-    folds = StratifiedKFold(3)
-    return [
-        lambda X, y, T: GridSearchCV(model, grid, cv=folds).fit(X, y, X_target=T),
-        lambda X, y, T: cross_val_score(model, X, y, cv=folds, params={"X_target": T}),
-        lambda X, y, T: CalibratedClassifierCV(model, cv=folds).fit(X, y, X_target=T),
-    ]
+def test_folds_cut_both_samples_and_score_the_source(samples, routing):
+    both, hidden, domain = together(samples)
+    pipeline = make_pipeline(StandardScaler(), ddr())
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(both, hidden))
+    scores = cross_val_score(pipeline, both, hidden, cv=folds, params={"sample_domain": domain})
+    for score, (train, test) in zip(scores, folds, strict=True):
+        alone = clone(pipeline).fit(both[train], hidden[train], sample_domain=domain[train])
+        source = test[domain[test] > 0]
+        assert score == np.mean(alone.predict(both[source]) == hidden[source]) > 0.8
 
 
-@pytest.mark.parametrize("search", searches(ddr()), ids=["grid", "score", "calibration"])
-@pytest.mark.parametrize("enabled", [False, True])
-@pytest.mark.filterwarnings("ignore:Scoring failed")
-def test_cross_validation_never_cuts_the_target_in_silence(samples, search, enabled):
-    X, y, X_target, _ = scaled(samples)
-    with sklearn.config_context(enable_metadata_routing=enabled):
-        with pytest.raises(ValueError, match=CUT):
-            search(X, y, X_target)
-        search(X, y, (X_target,))
+def test_a_search_in_a_pipeline_adapts_to_the_target(samples, routing):
+    both, hidden, domain = together(samples)
+    pipeline = make_pipeline(StandardScaler(), ddr())
+    search = GridSearchCV(pipeline, {"ddrclassifier__max_iter": [10]}, cv=3, error_score="raise")
+    search.fit(both, hidden, sample_domain=domain)
+    whole = pipeline.fit(both, hidden, sample_domain=domain)
+    assert_allclose(search.best_estimator_[-1].weights_, whole[-1].weights_)
+    assert search.best_score_ > 0.8
 
 
-def test_in_each_fold_the_whole_target_counts(samples):
+def test_a_target_of_another_length_stays_whole_in_each_fold(samples):
     X, y, X_target, _ = scaled(samples)
     [(train, _)] = list(StratifiedKFold(2).split(X, y))[:1]
-    found = GridSearchCV(ddr(), {"max_iter": [2]}, cv=[(train, train)]).fit(
-        X, y, X_target=(X_target,)
-    )
-    alone = ddr(max_iter=2).fit(X[train], y[train], X_target)
-    assert found.best_score_ == alone.score(X[train], y[train])
-    assert_allclose(found.best_estimator_.weights_, ddr(max_iter=2).fit(X, y, X_target).weights_)
-
-
-def test_known_labels_are_not_cut_either(samples):
-    X, y, X_target, _ = scaled(samples)
-    labels = np.full(len(y), -1)
-    search = GridSearchCV(ddr(), {"max_iter": [1]}, cv=3, error_score="raise")
-    with pytest.raises(ValueError, match=r"y_target must be a tuple of one, \(y_target,\)"):
-        search.fit(X, y, X_target=(X_target,), y_target=labels)
-    search.fit(X, y, X_target=(X_target,), y_target=(labels,))
-
-
-def test_searching_a_pipeline_transforms_the_whole_target(samples, by_hand, routing):
-    X, y, X_target, _ = samples
-    pipeline = make_pipeline(StandardScaler(), ddr(), transform_input=["X_target"])
-    search = GridSearchCV(pipeline, {"ddrclassifier__max_iter": [10]}, cv=3)
-    search.fit(X, y, X_target=(X_target,))
-    assert_allclose(search.best_estimator_[-1].weights_, by_hand.weights_)
+    search = GridSearchCV(ddr(), {"max_iter": [2]}, cv=[(train, train)])
+    search.fit(X, y, X_target=X_target[:200])
+    alone = ddr(max_iter=2).fit(X[train], y[train], X_target[:200])
+    assert search.best_score_ == alone.score(X[train], y[train])
 
 
 def test_the_weighted_search_adapts_by_the_whole_target(samples):
     X, y, X_target, _ = scaled(samples)
     weights = ddr_weights(X, y, X_target, random_state=0) + 0.1  # a row of weight zero is left out
     folds = list(StratifiedKFold(3).split(X, y))
-    search = IWSearchCV(ddr(), {"components": ["both", "prior_ratio"]}, cv=folds)
+    search = IWSearchCV(ddr(), {"max_iter": [1, 5]}, cv=folds)
     search.fit(X, y, sample_weight=weights, X_target=X_target)
     for candidate, risk in zip(
         search.cv_results_["params"], search.cv_results_["risk"], strict=True
@@ -202,6 +238,10 @@ def test_the_weighted_search_adapts_by_the_whole_target(samples):
         assert_allclose(risk, sum(lost) / weights.sum())
     best = ddr(**search.best_params_).fit(X, y, X_target)
     assert_allclose(search.best_estimator_.weights_, best.weights_)
+    both, hidden, domain = together(scaled(samples))
+    cost = np.append(weights, np.zeros(len(X_target)))
+    again = clone(search).fit(both, hidden, sample_weight=cost, sample_domain=domain)
+    assert_array_equal(again.cv_results_["risk"], search.cv_results_["risk"])
     with pytest.raises(TypeError, match="estimator must take X_target in fit, as DDRClassifier do"):
         IWSearchCV(LogisticRegression(), {"C": [1.0]}).fit(X, y, X_target=X_target)
 
@@ -212,12 +252,12 @@ def test_the_weighted_search_adapts_by_the_whole_target(samples):
 def test_sample_weights_multiply_those_that_adapt(samples):
     X, y, X_target, _ = scaled(samples)
     cost = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    fitted = ddr(GaussianNB(), stopping="fixed", max_iter=3, keep_posteriors=True)
+    fitted = ddr(GaussianNB(), stopping=fixed, max_iter=3)
     fitted.fit(X, y, X_target, sample_weight=cost)
     expected = GaussianNB().fit(X, y, fitted.weights_ * cost)
     assert_allclose(fitted.predict_proba(X_target), expected.predict_proba(X_target))
-    start = GaussianNB().fit(X, y, cost).predict_proba(X_target)
-    assert_allclose(fitted.history_[0]["posteriors"], start)
+    start = GaussianNB().fit(X, y, cost)
+    assert_array_equal(fitted.initial_estimator_.theta_, start.theta_)
     equal = clone(fitted).fit(X, y, X_target, sample_weight=np.full(len(y), 3.0))
     assert_allclose(equal.weights_, clone(fitted).fit(X, y, X_target).weights_)
 
@@ -239,10 +279,17 @@ def test_known_target_labels_are_their_posteriors(samples, unknown):
     X, y, X_target, y_target = scaled(samples)
     known = np.arange(len(y_target)) % 4 == 0
     labels = np.where(known, y_target, unknown)
-    fitted = ddr(keep_posteriors=True).fit(X, y, X_target, y_target=labels)
-    for record in fitted.history_:
-        assert_array_equal(record["posteriors"][known], np.eye(2)[y_target[known] - 1])
-        assert not np.any(np.isin(record["posteriors"][~known], (0.0, 1.0)).all(axis=1))
+    seen = []
+
+    def stopping(states, max_iter):
+        states, kept = until_drop(states, max_iter)
+        seen[:] = [state.posteriors for state in states]
+        return states, kept
+
+    fitted = ddr(stopping=stopping).fit(X, y, X_target, y_target=labels)
+    for posteriors in seen:
+        assert_array_equal(posteriors[known], np.eye(2)[y_target[known] - 1])
+        assert not np.any(np.isin(posteriors[~known], (0.0, 1.0)).all(axis=1))
     plain = ddr().fit(X, y, X_target)
     assert not np.allclose(fitted.weights_, plain.weights_)
     nothing = ddr().fit(X, y, X_target, y_target=np.full(len(labels), unknown))
@@ -296,11 +343,12 @@ def test_tables_with_categories_and_gaps_reach_a_learner_that_takes_them(tables)
     assert model.estimator_.feature_names_in_.tolist() == model.feature_names_in_.tolist()
     assert model.estimator_.is_categorical_.tolist() == [False, False, True, False]
     assert model.score(target, y_target) > 0.9
-    once = ddr(learner, ratio=ULSIF(100.0, 0.1, random_state=0), stopping="fixed", max_iter=1)
+    once = ddr(learner, ratio=ULSIF(100.0, 0.1, random_state=0), stopping=fixed, max_iter=1)
     once.set_params(ratio_transform=["height", "width"]).fit(table, y, target)
     rows, target_rows = (part[["height", "width"]].to_numpy() for part in (table, target))
-    ratios = ClassRatios(once.ratio, rows, y - 1, target_rows, reselect=False)
-    assert_allclose(once.class_ratio_, ratios(once.initial_estimator_.predict_proba(target)))
+    start = once.initial_estimator_.predict_proba(target)
+    states = rounds(rows, y, target_rows, LogisticRegression(), once.ratio, known=start)
+    assert_allclose(once.class_ratio_, list(islice(states, 2))[1].beta)
 
 
 def test_the_ratio_asks_for_its_columns_in_one_sentence(tables):
@@ -364,69 +412,27 @@ def test_methods_are_those_of_the_learner(samples, by_hand):
 
 def test_a_long_fit_tells_where_it_is(samples, capsys):
     X, y, X_target, _ = scaled(samples)
-    ddr(stopping="fixed", max_iter=2).fit(X, y, X_target)
+    ddr(stopping=fixed, max_iter=2).fit(X, y, X_target)
     assert capsys.readouterr().out == ""
-    ddr(stopping="fixed", max_iter=2, verbose=True).fit(X, y, X_target)
+    ddr(stopping=fixed, max_iter=2, verbose=True).fit(X, y, X_target)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 7  # the start, and twice: two classes, one model
-    assert all(
-        re.search(r": \d+\.\d s, about \d+\.\d s left of the fir", line) for line in lines[:4]
-    )
-    assert "iteration 1 of at most 2 learned" in lines[3]
-    assert all(re.search(r": \d+\.\d s, at most \d+\.\d s left$", line) for line in lines[4:])
+    assert [line.partition(":")[0] for line in lines] == [
+        f"[ddr] iteration {t} of at most 2" for t in range(3)
+    ]
+    assert all(re.search(r": \d+\.\d s, at most \d+\.\d s left$", line) for line in lines[1:])
     assert lines[-1].endswith(" at most 0.0 s left")
 
 
 # --- skada
 
 
-@pytest.fixture
-def adapter():
-    """Importing skada enables routing for good; here it ends with the test."""
-    with sklearn.config_context(enable_metadata_routing=True):
-        pytest.importorskip("skada", reason="the extra `skada` is not installed")
-        from ddr.skada import DDRReweightAdapter
-
-        yield DDRReweightAdapter
-
-
-def da_pipeline(adapter, **options):
-    from skada import make_da_pipeline
-
-    learner = LogisticRegression().set_fit_request(sample_weight=True)
-    return make_da_pipeline(adapter(ddr(**options)), learner)
-
-
-def test_skadas_pipeline_learns_from_our_weights(samples, adapter):
-    X, y, X_target, y_target = scaled(samples)
-    domain = np.repeat([1, -2], [len(X), len(X_target)])
-    both, labels = np.r_[X, X_target], np.r_[y, y_target]  # skada hides the latter from us
-    pipeline = da_pipeline(adapter).fit(both, labels.copy(), sample_domain=domain)
-    weights = ddr().fit(X, y, X_target).weights_
-    expected = LogisticRegression().fit(X, y, weights)
-    found = pipeline.predict_proba(X_target, sample_domain=np.full(len(X_target), -2))
-    assert_allclose(found, expected.predict_proba(X_target), rtol=1e-6)
-    hidden = np.r_[y, np.full(len(y_target), -1)]
-    again = da_pipeline(adapter).fit(both, hidden, sample_domain=domain)
-    assert_array_equal(again.predict(X_target), pipeline.predict(X_target))
-
-
-def test_the_adapter_uses_labels_that_skada_leaves(samples, adapter):
-    X, y, X_target, y_target = scaled(samples)
-    domain = np.repeat([1, -2], [len(X), len(X_target)])
-    some = np.where(np.arange(len(y_target)) < 60, y_target, -1)
-    fitted = adapter(ddr()).fit(np.r_[X, X_target], np.r_[y, some], sample_domain=domain)
-    expected = ddr().fit(X, y, X_target, y_target=some)
-    assert_array_equal(fitted.classifier_.weights_, expected.weights_)
-    signs = np.r_[2 * y - 3, np.full(len(y_target), -1)]
-    with pytest.raises(ValueError, match="y must not have the class -1: skada marks unknown"):
-        adapter().fit(np.r_[X, X_target], signs, sample_domain=domain)
-
-
-def test_the_adapters_example_runs(adapter):
-    import doctest
-
-    import ddr.skada
-
-    result = doctest.testmod(ddr.skada, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert (result.attempted > 5, result.failed) == (True, 0)
+def test_skadas_pipeline_takes_the_classifier_as_it_is(samples):
+    both, hidden, domain = together(samples)
+    rows = StandardScaler().fit_transform(both)
+    by_hand = ddr().fit(rows[:240], hidden[:240], rows[240:])
+    with sklearn.config_context(enable_metadata_routing=True):  # importing skada enables it
+        skada = pytest.importorskip("skada", reason="the extra `skada` is not installed")
+        pipeline = skada.make_da_pipeline(StandardScaler(), ddr())
+        pipeline.fit(both, hidden, sample_domain=domain)
+        assert_allclose(pipeline.predict_proba(samples[2]), by_hand.predict_proba(rows[240:]))
+        assert pipeline.score(*samples[2:]) == by_hand.score(rows[240:], samples[3])

@@ -13,14 +13,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr import GuardedDDRClassifier, shift_report
-from ddr.guard import CHOICES, RULE, Rule
+from ddr import AgreementWarning, DDRClassifier, GuardedDDRClassifier, shift_report
+from ddr.guard import CHOICES, Rule
 from ddr.guard.apart import tell_apart, unsupported_share
 from ddr.guard.prior import AdjustedClassifier, Crossfit, calibrate, em_prior, logarithms
+from ddr.paper.choices import fixed
 
 
 @parametrize_with_checks([GuardedDDRClassifier()])
@@ -58,7 +58,10 @@ def test_em_finds_the_likeliest_prior():
 
 
 def test_no_row_is_scored_by_a_model_that_learned_it():
-    X, y = np.random.default_rng(0).normal(size=(400, 2)), np.random.default_rng(1).integers(2, size=400)
+    X, y = (
+        np.random.default_rng(0).normal(size=(400, 2)),
+        np.random.default_rng(1).integers(2, size=400),
+    )
     found = Crossfit(DecisionTreeClassifier(random_state=0), X, y, X)
     said = found.source.argmax(axis=1)
     assert abs(np.mean(said == y) - 0.5) < 0.1  # a tree knows by heart what it has seen
@@ -95,7 +98,8 @@ def test_p_value_of_an_unchanged_prior_is_that_of_permuting_the_samples():
     (X, y), (X_target, _) = classes(150, 0.5, 3), classes(100, 0.42, 4)
     found = Crossfit(LogisticRegression(), X, y, X_target)
     folds = [
-        (found.source[found.fold == k, 1], found.target[found.target_fold == k, 1]) for k in range(5)
+        (found.source[found.fold == k, 1], found.target[found.target_fold == k, 1])
+        for k in range(5)
     ]
     rng, share = np.random.default_rng(0), np.bincount(found.target_fold) / 100
 
@@ -105,7 +109,9 @@ def test_p_value_of_an_unchanged_prior_is_that_of_permuting_the_samples():
     permuted = []
     for _ in range(2000):
         mixed = [rng.permutation(np.concatenate(pair)) for pair in folds]
-        permuted.append(apart([(m[: len(s)], m[len(s) :]) for m, (s, _) in zip(mixed, folds, strict=True)]))
+        permuted.append(
+            apart([(m[: len(s)], m[len(s) :]) for m, (s, _) in zip(mixed, folds, strict=True)])
+        )
     assert_allclose(found.unchanged(), np.mean(np.array(permuted) >= apart(folds)), atol=0.04)
 
 
@@ -116,7 +122,7 @@ def test_condition_says_whether_the_learner_tells_the_prior():
 
 
 def test_class_weight_of_a_learner_is_no_shift():
-    (X, y), (X_target, _) = classes(600, 0.15, 0), classes(600, 0.15, 1)
+    (X, y), (X_target, _) = classes(3000, 0.15, 0), classes(3000, 0.15, 1)
     model = guard((X, y), X_target, estimator=LogisticRegression(class_weight="balanced"))
     assert model.choice_ == "none"
     assert_allclose(list(model.report_.prior_ratio.values()), 1, atol=0.25)
@@ -142,8 +148,10 @@ def test_telling_apart_sees_more_than_means_and_obeys_weights():
     weight = np.where(y == 1, 1.8, 0.2)
     corrected = tell_apart(X, X_target, weight)
     assert corrected[0] < 0.55 < tell_apart(X, X_target)[0]
-    rows = np.random.default_rng(0).choice(600, 600, p=weight / weight.sum())  # weights by other means
-    assert_allclose(tell_apart(X[rows], X_target)[0], corrected[0], atol=0.06)
+    rows = np.random.default_rng(0).choice(
+        600, 600, p=weight / weight.sum()
+    )  # weights by other means
+    assert_allclose(tell_apart(X[rows], X_target)[0], corrected[0], atol=0.09)
 
 
 def test_unsupported_is_what_lies_beyond_one_in_a_hundred():
@@ -165,17 +173,27 @@ def test_unsupported_is_what_lies_beyond_one_in_a_hundred():
         ({"residual_auc": 0.62}, "none"),
         ({"residual_auc": 0.36}, "none"),
         ({"changes": {"em": 0.4}}, "none"),
+        ({"changes": {"em": 0.9}, "auc": 0.8, "condition": 9.0, "residual_auc": 0.36}, "em"),
+        ({"auc": 0.8, "condition": 33.0, "residual_auc": 0.5}, "none"),
+        ({"changes": {"em": 0.9}, "auc": 0.8, "residual_auc": 0.66}, "none"),
+        ({"prior_p": 0.2, "auc": 0.8}, "none"),
     ],
 )
 def test_each_limit_decides(seen, choice):
-    calm = {"prior_p": 0.001, "condition": 2.0, "residual_auc": 0.51, "changes": {"em": 0.1}}
-    rule = Rule(prior_p=0.01, condition=8.0, residual=0.1, changed=0.3)
+    calm = {
+        "auc": 0.6,
+        "prior_p": 0.001,
+        "condition": 2.0,
+        "residual_auc": 0.51,
+        "changes": {"em": 0.1},
+    }
+    rule = Rule(prior_p=0.01, condition=8.0, residual=0.1, changed=0.3, large=0.7)
     assert rule.choose(SimpleNamespace(**(calm | seen)))[0] == choice
 
 
 @pytest.mark.parametrize("prior", [(0.5, 0.9), (0.9, 0.1)])
 def test_label_shift_is_recognised_and_corrected(prior):
-    source, (X_target, y_target) = classes(400, prior[0], 0), classes(400, prior[1], 1)
+    source, (X_target, y_target) = classes(1500, prior[0], 0), classes(1500, prior[1], 1)
     model = guard(source, X_target)
     assert model.choice_ == model.report_.choice == "em"
     truth = [(1 - prior[1]) / (1 - prior[0]), prior[1] / prior[0]]
@@ -218,7 +236,9 @@ def test_numbers_of_the_report_are_those_of_other_code():
     different = np.array([len(set(row)) > 1 for row in zip(*said.values(), strict=True)])
     assert report.open == np.mean(different)
     assert (report.n_source, report.n_target) == (200, 150)
-    weights = model.models_["em"].predict_proba(X_target) / model.models_["calibrated"].predict_proba(X_target)
+    weights = model.models_["em"].predict_proba(X_target) / model.models_[
+        "calibrated"
+    ].predict_proba(X_target)
     ratio = np.array(list(report.prior_ratio.values()))
     assert_allclose(weights[:, 1] / weights[:, 0], ratio[1] / ratio[0])
     table = [line.split() for line in report.table().split("\n")]
@@ -251,7 +271,9 @@ def test_target_can_be_marked_instead():
     both, domain = np.vstack([X, X_target]), np.repeat([1, -2], [80, 60])
     models = [
         GuardedDDRClassifier(random_state=0).fit(X, y, X_target),
-        GuardedDDRClassifier(random_state=0).fit(both, np.append(y, np.full(60, -1)), sample_domain=domain),
+        GuardedDDRClassifier(random_state=0).fit(
+            both, np.append(y, np.full(60, -1)), sample_domain=domain
+        ),
     ]
     assert models[0].report_.prior_p == models[1].report_.prior_p
     assert_allclose(*[model.predict_proba(X_target) for model in models])
@@ -283,9 +305,15 @@ def test_tables_categories_missing_values_and_weights_reach_the_learner():
         (lambda X, y: shift_report(X, y, X[:9]), "X_target must have at least 10 rows .*got 9"),
         (lambda X, y: shift_report(X[:8], y[:8], X), "X must have at least 10 rows .*got 8"),
         (lambda X, y: shift_report(X, y, X[:, :2]), "X_target has 2 features.*3"),
-        (lambda X, y: guard((X, y), X, mode="safe"), "mode must be one of 'best', 'sure', got 'safe'"),
+        (
+            lambda X, y: guard((X, y), X, mode="safe"),
+            "mode must be one of 'best', 'sure', got 'safe'",
+        ),
         (lambda X, y: guard((X, y), X, candidates=[1]), "candidates must be a dict"),
-        (lambda X, y: guard((X, y), X, candidates={"em": 1}), "candidates must .*other names.*'em'"),
+        (
+            lambda X, y: guard((X, y), X, candidates={"em": GaussianNB()}),
+            "candidates must .*other names.*'em'",
+        ),
         (lambda X, y: GuardedDDRClassifier().fit(X, y).ask(), "ask needs a target"),
     ],
 )
@@ -302,12 +330,17 @@ def test_adjusting_is_bayes_rule():
     model = GaussianNB().fit(X, y)
     wanted = model.predict_proba(X) * [0.4, 1.6]
     adjusted = AdjustedClassifier(model, offset=np.log([0.4, 1.6]))
-    assert_allclose(adjusted.predict_proba(X), wanted / wanted.sum(axis=1, keepdims=True), rtol=1e-6)
+    assert_allclose(
+        adjusted.predict_proba(X), wanted / wanted.sum(axis=1, keepdims=True), rtol=1e-6
+    )
     assert_array_equal(adjusted.predict(X), wanted.argmax(axis=1))
     assert np.all(np.isfinite(logarithms(np.array([[0.0, 1.0]]))))
 
 
-def test_limits_in_use_are_sane():
-    assert 0 < RULE.prior_p <= 0.05
-    assert 0 < RULE.residual < 0.5
-    assert StandardScaler
+def test_low_agreement_warns():
+    X, y = classes(60, 0.5, 0, gap=0.2)
+    turned = np.random.default_rng(1).normal(size=(60, 3)) * [-1, 1, 1]
+    with pytest.warns(AgreementWarning) as caught:
+        model = DDRClassifier(stopping=fixed, random_state=0).fit(X, y, turned)
+    assert model.agreement_ < 0.7
+    assert f"{1 - model.agreement_:.0%} of the target rows" in str(caught[0].message)

@@ -29,7 +29,7 @@ def asked():
 
 
 def worlds(n_worlds, n_rows=40, n_candidates=4, seed=0):
-    """Differences of related candidates, each of which gains nothing, in random order of the rows."""
+    """Differences of related candidates, none of which gains, the rows in random order."""
     rng = np.random.default_rng(seed)
     base = np.repeat([1, -1], n_rows // 2)
     for _ in range(n_worlds):
@@ -175,7 +175,10 @@ def test_labels_are_learned_from(asked):
     model.tell(rows, y_target[rows])
     chosen = model.models_[model.choice_]
     assert_allclose(
-        np.diff(np.diff(np.log(model.predict_proba(X_target)) - np.log(chosen.predict_proba(X_target))), axis=0),
+        np.diff(
+            np.diff(np.log(model.predict_proba(X_target)) - np.log(chosen.predict_proba(X_target))),
+            axis=0,
+        ),
         0,
         atol=1e-6,
     )  # the same offset in each row

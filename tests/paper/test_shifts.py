@@ -105,7 +105,7 @@ def test_rows_are_kept_as_often_as_their_probability_says(table):
 
 def test_problem_is_made_as_stated(table):
     X, y = table
-    problem = biased_sampling(X, y, choose="none", random_state=1)
+    problem = biased_sampling(X, y, random_state=1)
     info, scaled = problem.info, scale_to_unit_box(X)
     assert len(problem.y_test) == 200
     assert not set(info["test_rows"]) & set(info["pool_rows"])
@@ -124,7 +124,7 @@ def test_ideal_weights_undo_the_bias(table):
     X, y = table
     ratios, plain = [], []
     for seed in range(200):
-        problem = biased_sampling(X, y, choose="none", strength=1.0, random_state=seed)
+        problem = biased_sampling(X, y, strength=1.0, random_state=seed)
         ratios.append(problem.importance.sum() / len(problem.info["pool_rows"]))
         plain.append(len(problem.y_train) / len(problem.info["pool_rows"]))
     assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(200)
@@ -135,7 +135,7 @@ def test_the_test_half_is_uniform(table):
     X, y = table
     counts = np.zeros(len(y))
     for seed in range(400):
-        counts[biased_sampling(X, y, choose="none", random_state=seed).info["test_rows"]] += 1
+        counts[biased_sampling(X, y, random_state=seed).info["test_rows"]] += 1
     scores = (counts - 200) / np.sqrt(400 * 0.25)
     assert np.abs(scores).max() < 4.6
     assert stats.kstest(scores, "norm").pvalue > 1e-3
@@ -143,34 +143,17 @@ def test_the_test_half_is_uniform(table):
 
 def test_omegas_are_uniform_in_the_box(table):
     X, y = table
-    omegas = [
-        biased_sampling(X, y, choose="none", random_state=s).info["omega"] for s in range(300)
-    ]
+    omegas = [biased_sampling(X, y, random_state=s).info["omega"] for s in range(300)]
     assert stats.kstest(np.ravel(omegas), stats.uniform(-1, 2).cdf).pvalue > 1e-3
     assert np.abs(np.corrcoef(np.transpose(omegas))[0, 1:]).max() < 4 / np.sqrt(300)
 
 
-def test_the_largest_gap_wins_and_sees_the_ideal_weights(table):
-    X, y = table
-    calls = []
-
-    def gap(X_train, y_train, importance, X_test, y_test):
-        assert len(X_train) == len(y_train) == len(importance)
-        assert len(X_test) == len(y_test) == 200
-        calls.append((X_train, importance))
-        return [0.1, 0.4, -0.2, 0.3][len(calls) - 1]
-
-    problem = biased_sampling(X, y, n_omegas=4, gap=gap, random_state=2)
-    assert problem.info["chosen"] == 1
-    assert problem.info["gaps"] == [0.1, 0.4, -0.2, 0.3]
-    assert np.array_equal(problem.X_train, calls[1][0])
-    assert np.array_equal(problem.importance, calls[1][1])
-
-
 def test_redrawing_keeps_omega_and_test_set_but_not_the_training_set(table):
     X, y = table
-    plain = biased_sampling(X, y, gap=lambda a, *r: len(a), random_state=8)
-    again = biased_sampling(X, y, gap=lambda a, *r: len(a), redraw=True, random_state=8)
+    plain, again = (
+        biased_sampling(X, y, direction=3, redraw=redraw, random_state=8)
+        for redraw in (False, True)
+    )
     assert np.array_equal(plain.info["omega"], again.info["omega"])
     assert np.array_equal(plain.X_test, again.X_test)
     assert not np.array_equal(plain.info["train_rows"], again.info["train_rows"])
@@ -183,33 +166,29 @@ def test_redrawing_removes_the_luck_of_the_winner(table):
     X, y = table
     lucky, fresh = [], []
     for seed in range(60):
-        for sizes, redraw in ((lucky, False), (fresh, True)):
-            problem = biased_sampling(
-                X, y, gap=lambda a, *rest: len(a), redraw=redraw, random_state=seed
-            )
+        draws = [biased_sampling(X, y, direction=k, random_state=seed) for k in range(10)]
+        largest = int(np.argmax([len(problem.y_train) for problem in draws]))
+        again = biased_sampling(X, y, direction=largest, redraw=True, random_state=seed)
+        for sizes, problem in ((lucky, draws[largest]), (fresh, again)):
             sizes.append(len(problem.y_train) - problem.info["probability"].sum())
     assert np.mean(lucky) > 4 * np.std(lucky) / np.sqrt(60)
     assert abs(np.mean(fresh)) < 4 * np.std(fresh) / np.sqrt(60)
 
 
-def test_one_seed_shares_its_test_set_between_protocols(table):
-    X, y = table
-    none = biased_sampling(X, y, choose="none", random_state=4)
-    few = biased_sampling(X, y, n_omegas=2, gap=lambda *a: 0.0, random_state=4)
-    many = biased_sampling(X, y, n_omegas=9, gap=lambda *a: 0.0, random_state=4)
-    for problem in (few, many):
-        assert np.array_equal(problem.info["test_rows"], none.info["test_rows"])
-        assert np.array_equal(problem.info["omega"], none.info["omega"])
-        assert np.array_equal(problem.info["train_rows"], none.info["train_rows"])
+def test_directions_of_one_seed_differ_and_share_their_test_set(table):
+    first, *others = (biased_sampling(*table, direction=k, random_state=4) for k in range(5))
+    for problem in others:
+        assert np.array_equal(problem.info["test_rows"], first.info["test_rows"])
+        assert not np.array_equal(problem.info["omega"], first.info["omega"])
 
 
 def test_test_labels_are_sealed_without_selection(table):
     X, y = table
-    before = biased_sampling(X, y, choose="none", redraw=True, random_state=6)
+    before = biased_sampling(X, y, redraw=True, random_state=6)
     shuffled = y.copy()
     rows = before.info["test_rows"]
     shuffled[rows] = np.random.default_rng(0).permutation(y[rows])
-    after = biased_sampling(X, shuffled, choose="none", redraw=True, random_state=6)
+    after = biased_sampling(X, shuffled, redraw=True, random_state=6)
     assert not np.array_equal(before.y_test, after.y_test)
     for part in ("X_train", "y_train", "X_test", "importance"):
         assert np.array_equal(getattr(before, part), getattr(after, part))
@@ -218,8 +197,8 @@ def test_test_labels_are_sealed_without_selection(table):
 def test_biased_sampling_repeats_with_its_seed_and_differs_across_seeds(table):
     X, y = table
     seed = np.random.SeedSequence(12)
-    one, again = (biased_sampling(X, y, choose="none", random_state=seed) for _ in range(2))
-    other = biased_sampling(X, y, choose="none", random_state=np.random.SeedSequence(13))
+    one, again = (biased_sampling(X, y, random_state=seed) for _ in range(2))
+    other = biased_sampling(X, y, random_state=np.random.SeedSequence(13))
     assert np.array_equal(one.X_train, again.X_train)
     assert not np.array_equal(one.info["test_rows"], other.info["test_rows"])
     # Two independent halves of 400 share 100 rows, give or take five standard deviations.
@@ -232,44 +211,33 @@ def test_draws_without_enough_of_a_class_are_drawn_again():
     X = np.vstack([rng.normal(0, 0.1, (150, 1)), rng.normal(5, 0.1, (50, 1))])
     y = np.repeat(["rest", "end"], [150, 50])
     for seed in range(40):
-        problem = biased_sampling(X, y, choose="none", random_state=seed)
+        problem = biased_sampling(X, y, random_state=seed)
         assert min((problem.y_train == label).sum() for label in ("rest", "end")) >= 5
     with pytest.raises(ValueError, match="never gave 30 training rows of every class"):
-        biased_sampling(X, y, choose="none", min_per_class=30, random_state=0)
+        biased_sampling(X, y, min_per_class=30, random_state=0)
 
 
 def test_data_frames_give_the_same_problem_as_arrays():
     ionosphere = load("Ionosphere")
     frame = pd.DataFrame(ionosphere.X, columns=list(ionosphere.feature_names))
     labels = pd.Series(np.where(ionosphere.y == 1, "good", "bad"))
-    from_frame = biased_sampling(frame, labels, choose="none", random_state=0)
-    from_array = biased_sampling(ionosphere.X, ionosphere.y, choose="none", random_state=0)
+    from_frame = biased_sampling(frame, labels, random_state=0)
+    from_array = biased_sampling(ionosphere.X, ionosphere.y, random_state=0)
     assert np.array_equal(from_frame.X_train, from_array.X_train)
     assert np.array_equal(from_frame.y_train == "good", from_array.y_train == 1)
     assert np.array_equal(scale_to_unit_box(frame), scale_to_unit_box(ionosphere.X))
 
 
 def test_accuracy_gap_is_the_difference_of_two_accuracies(table):
-    X, y = table
-    train, test, weights = slice(0, 150), slice(150, 400), np.exp(X[:150, 0])
-    shares = []
-    for options in ({"sample_weight": weights}, {}):
-        model = LogisticRegression(C=0.1).fit(X[train], y[train], **options)
-        shares.append(np.mean(model.predict(X[test]) == y[test]))
+    problem, shares = biased_sampling(*table, random_state=0), []
+    X, y = problem.X_train, problem.y_train
+    for options in ({"sample_weight": problem.importance}, {}):
+        model = LogisticRegression(C=0.1).fit(X, y, **options)
+        shares.append(np.mean(model.predict(problem.X_test) == problem.y_test))
     learner = LogisticRegression(C=0.1)
-    gap = accuracy_gap(learner)(X[train], y[train], weights, X[test], y[test])
-    assert gap == pytest.approx(shares[0] - shares[1])
-    assert gap != 0
+    assert accuracy_gap(problem, learner) == pytest.approx(shares[0] - shares[1])
+    assert shares[0] != shares[1]
     assert not hasattr(learner, "coef_")  # only clones are fitted
-
-
-def test_a_data_frame_goes_through_the_papers_rule(table):
-    frame = pd.DataFrame(table[0], columns=["a", "b", "c"])
-    labels = pd.Series(np.where(table[1] == 1, "yes", "no"))
-    problem = biased_sampling(frame, labels, gap=accuracy_gap(GaussianNB()), random_state=0)
-    assert problem.info["chosen"] == np.argmax(problem.info["gaps"])
-    assert len(problem.info["gaps"]) == 10
-    assert max(problem.info["gaps"]) > min(problem.info["gaps"])
 
 
 @pytest.mark.parametrize(
@@ -281,25 +249,21 @@ def test_a_data_frame_goes_through_the_papers_rule(table):
     ],
 )
 @pytest.mark.hardening("mistake")
-def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
+def test_accuracy_gap_refuses_what_takes_no_weights(table, estimator, said):
     with pytest.raises(TypeError, match=said):
-        accuracy_gap(estimator)
+        accuracy_gap(biased_sampling(*table), estimator)
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"choose": "best"}, "choose must be one of 'max_gap', 'none', got 'best'"),
-        ({"choose": "max_gap"}, "gap must be a callable when choose='max_gap', got None"),
-        ({"choose": "max_gap", "gap": lambda *a: np.nan}, "gap must return a finite number"),
-        ({"n_omegas": 0}, "n_omegas must be a whole number of at least 1, got 0"),
+        ({"direction": -1}, "direction must be a whole number of at least 0, got -1"),
         ({"test_fraction": 1.0}, "test_fraction must be between 0 and 1, got 1.0"),
         ({"test_fraction": 1e-6}, "test_fraction must leave rows on both sides"),
         ({"min_per_class": 0}, "min_per_class must be a whole number of at least 1, got 0"),
         ({"min_per_class": np.nan}, "min_per_class must be a whole number of at least 1, got nan"),
         ({"strength": np.nan}, "strength must be a finite number, got nan"),
         ({"strength": "4"}, "strength must be a finite number, got '4'"),
-        ({"choose": "max_gap"}, r"ddr\.paper\.shifts\.accuracy_gap\(classifier\) makes one"),
         ({"y": [np.nan, *[0.0, 1.0] * 199, 1.0]}, "a label for each row, got 1 missing"),
         ({"y": [None, pd.NA, *["a", "b"] * 199]}, "a label for each row, got 2 missing"),
         ({"y": np.arange(400) / 7}, "y must hold class labels of one type"),
@@ -311,7 +275,7 @@ def test_accuracy_gap_refuses_what_takes_no_weights(estimator, said):
 )
 @pytest.mark.hardening("mistake")
 def test_biased_sampling_refuses_nonsense(table, changes, said):
-    arguments = {"X": table[0], "y": table[1], "choose": "none", "random_state": 0} | changes
+    arguments = {"X": table[0], "y": table[1], "random_state": 0} | changes
     with pytest.raises(ValueError, match=said):
         biased_sampling(**arguments)
 

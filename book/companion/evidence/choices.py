@@ -5,7 +5,7 @@ from IPython.display import Markdown
 
 from companion.evidence.printed import table_name
 from companion.evidence.tables import captioned
-from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
+from companion.paths import BOOK, PROTOCOLS, read_yaml
 from companion.runs.protocols import load_protocol
 
 

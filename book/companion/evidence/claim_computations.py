@@ -10,11 +10,11 @@ from sklearn.naive_bayes import GaussianNB
 
 from companion.evidence.claim_checks import FAILS, HOLDS, IN_PART, UNDECIDED, Finding, check
 from companion.runs.protocols import load_protocol
-from ddr.discriminative import ddr_weights
 from ddr.kde import KDERatio
 from ddr.kernels import choose_centers, gaussian_kernel
 from ddr.kliep import KLIEP
 from ddr.kmm import KMM
+from ddr.paper.comparison import fit_three
 from ddr.paper.mixture import FourClusters
 from ddr.ulsif import ULSIF, second_moment, soft_moment, ulsif_coefficients
 
@@ -41,10 +41,8 @@ def _draw(n_train, n_test, seed):
 def weights_of_draw(n_train, n_test, seed):
     """Weights by the plain ratio and by DDR on one draw of the mixture."""
     _, X, y, X_target, ratio = _draw(n_train, n_test, seed)
-    plain = clone(ratio).fit(X, X_target).weights_
-    return plain, ddr_weights(
-        X, y, X_target, estimator=GaussianNB(), ratio=ratio, significance=None
-    )
+    found = fit_three(X, y, X_target, GaussianNB(), ratio)
+    return found["plain ratio"].weights, found["DDR"].weights
 
 
 def wrong_side_weights(n_train, n_test, seed):

@@ -25,7 +25,6 @@ from companion.runs.store import StoreError
 #: The modules that give files: each by itself, the slowest first.
 PAGES = (
     "companion.pages.explorer",
-    "benchmarks.shift_page",
     "companion.pages.guide",
     "companion.pages.multiverse",
     "companion.pages.data",

@@ -8,7 +8,6 @@ import json
 
 import numpy as np
 from contourpy import contour_generator
-from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from companion.evidence.gains import RIVAL
@@ -16,13 +15,13 @@ from companion.evidence.printed import table_title
 from companion.evidence.universes import BASELINE, universe_gains, universe_name
 from companion.figures.synthetic import WINDOW
 from companion.paths import EXPERIMENTS
-from ddr import ULSIF, DDRClassifier, effective_sample_size
+from ddr import ULSIF, effective_sample_size
+from ddr.paper.comparison import THREE, fit_three
 from ddr.paper.mixture import FourClusters
 from ddr.paper.shifts import mixture_shift
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
-METHODS = ("no weights", "plain ratio", "DDR")
 #: Samples of one size; the first is drawn, the accuracy is the mean over all.
 N_TRAIN, N_TEST, DRAWS = 150, 1000, 5
 
@@ -51,7 +50,7 @@ def mixture_of(strength):
 
 def shift_data():
     """Points, weights, boundaries and accuracies for each strength, width and method."""
-    data = {"widths": WIDTHS, "strengths": STRENGTHS, "methods": METHODS, "window": WINDOW}
+    data = {"widths": WIDTHS, "strengths": STRENGTHS, "methods": THREE, "window": WINDOW}
     samples, states = [], {}
     for place, strength in enumerate(STRENGTHS):
         draws = [
@@ -61,29 +60,20 @@ def shift_data():
         first = draws[0]
         samples.append({"x": first.X_train.round(2).tolist(), "y": first.y_train.tolist()})
         for width in WIDTHS:
-            ratio = ULSIF(sigma=width, random_state=0)
-            found = [fits(draw, GaussianNB(), ratio, random_state=0) for draw in draws]
-            for method in METHODS:
-                shown = _state([fit[method] for fit in found], draws)
-                states[f"{place}/{WIDTHS.index(width)}/{METHODS.index(method)}"] = shown
+            ratio = ULSIF(sigma=width, clip="coefficients", random_state=0)
+            found = [
+                fit_three(draw.X_train, draw.y_train, draw.X_test, GaussianNB(), ratio)
+                for draw in draws
+            ]
+            for number, method in enumerate(THREE):
+                shown = _state([fits[method] for fits in found], draws)
+                states[f"{place}/{WIDTHS.index(width)}/{number}"] = shown
     return data | {"samples": samples, "states": states}
 
 
-def fits(problem, learner, ratio, **options):
-    """Fit each of the three methods; give its model and the weights of the training rows."""
-    X, y, X_test = problem.X_train, problem.y_train, problem.X_test
-    plain = clone(ratio).fit(X, X_test).weights_
-    adapted = DDRClassifier(learner, ratio, **options).fit(X, y, X_test)
-    return {
-        "no weights": (clone(learner).fit(X, y), np.ones(len(y))),
-        "plain ratio": (clone(learner).fit(X, y, sample_weight=plain), plain),
-        "DDR": (adapted, adapted.weights_),
-    }
-
-
 def _state(fitted, draws):
-    scores = [m.score(d.X_test, d.y_test) for (m, _), d in zip(fitted, draws, strict=True)]
-    model, weights = fitted[0]
+    scores = [f.model.score(d.X_test, d.y_test) for f, d in zip(fitted, draws, strict=True)]
+    weights, model = fitted[0][:2]
     return {
         "accuracy": round(100 * float(np.mean(scores)), 1),
         "size": round(float(effective_sample_size(weights))),

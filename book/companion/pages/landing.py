@@ -2,16 +2,16 @@
 
 from textwrap import fill
 
+from companion.evidence import shifts
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases
 from companion.evidence.printed import printed_gains, table_name, table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.figures import landing as pictures
-from companion.pages import page_module
-from companion.pages.explorer import fits
 from companion.paths import EXPERIMENTS, PROTOCOLS
-from companion.runs.experiments import setting_of
+from companion.runs.experiments import draw
 from companion.runs.protocols import load_protocol
+from ddr.paper.comparison import fit_three
 
 #: The run of the picture: the first of the published ones with so many training points.
 CASE, RUN = "300", 0
@@ -67,7 +67,7 @@ def answers(evidence, choices):
     return {
         "Did it reproduce?": _reproduced(evidence),
         "Why not everywhere?": _reasons(evidence, choices),
-        "Should I use it?": page_module("benchmarks.shift_page").advice(),
+        "Should I use it?": shifts.advice(),
     }
 
 
@@ -108,10 +108,10 @@ def _reasons(evidence, choices):
 def hero_figures():
     """Training beside test data of one published run, with three learned boundaries."""
     protocol = load_protocol("synthetic")
-    problem, bench = setting_of(protocol, CASE, RUN)
-    found = fits(problem, bench.learner, bench.ratio("uLSIF"), **protocol["ddr"])
-    models = {name: model for name, (model, _) in found.items()}
+    problem, learner, ratios = draw(protocol, CASE, RUN)
     X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
+    found = fit_three(X, y, X_test, learner, ratios["uLSIF"], **protocol["ddr"])
+    models = {name: fit.model for name, fit in found.items()}
     scores = {name: model.score(X_test, y_test) for name, model in models.items()}
     train = pictures.shifted_sample(X, y, models, "training data")
     shown = slice(0, 3 * len(y))  # enough points to see where they lie

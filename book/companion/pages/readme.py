@@ -8,11 +8,12 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from companion.evidence import shifts
 from companion.evidence.gains import RIVAL
 from companion.evidence.tables import markdown
 from companion.evidence.universes import deciding_choices
 from companion.figures.gains import gains_of_all_cases
-from companion.pages import gather, page_module
+from companion.pages import gather
 from companion.pages.headline import claims_sentence, figure_alt
 from companion.pages.landing import answers, status_lines
 from companion.paths import ROOT
@@ -35,7 +36,7 @@ def block(evidence):
 
 def shifts_block():
     """Compose what adapting gains and loses on shifts that nobody tuned for."""
-    words, table = page_module("benchmarks.shift_page").short()
+    words, table = shifts.short()
     return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
 
 

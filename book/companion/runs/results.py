@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from companion.paths import BUILD
-from companion.runs.experiments import Run, methods_of, setting_of
+from companion.runs.experiments import Run, draw, methods_of
 from companion.runs.multiverse import FEW
 from companion.runs.protocols import changed
 from companion.runs.published import published_parameters, published_results
 from companion.runs.reproduce import names_of, store_of, tasks_of
 from companion.runs.store import differences, parameters_hash
 from companion.runs.sweep import SweepError, computed, sweep
-from ddr.discriminative import DDRClassifier
+from ddr.paper.comparison import fit_three
 
 _KEYS = ["case", "seed", "method"]
 _DIAGNOSTICS = ("ess", "mutual_information", "prior_ratio")
@@ -189,14 +189,14 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0):
     )
 
 
-def weights_of(protocol, problem, bench):
+def weights_of(drawn, choices):
     """The weights that the methods give to the training rows of one run, divided by their mean."""
-    X, y, X_test = problem.X_train, problem.y_train, problem.X_test
-    options = {"significance": None} | protocol.get("ddr", {})
-    model = DDRClassifier(bench.learner, bench.ratio("uLSIF"), **options)
+    problem, learner, ratios = drawn
+    found = fit_three(
+        problem.X_train, problem.y_train, problem.X_test, learner, ratios["uLSIF"], **choices
+    )
     weights = {} if problem.importance is None else {"Ideal": problem.importance}
-    weights["uLSIF"] = bench.ratio("uLSIF").fit(X, X_test).weights_
-    weights["DDR"] = model.fit(X, y, X_test).weights_
+    weights |= {"uLSIF": found["plain ratio"].weights, "DDR": found["DDR"].weights}
     return {name: weight / np.mean(weight) for name, weight in weights.items()}
 
 
@@ -209,7 +209,7 @@ def chosen_gaps(protocol, cases, runs):
     rows = []
     for case in cases:
         for seed in range(runs):
-            gaps = [100 * gap for gap in setting_of(protocol, case, seed)[0].info["gaps"]]
+            gaps = [100 * gap for gap in draw(protocol, case, seed).problem.info["gaps"]]
             rows.append((case, seed, max(gaps), sum(gaps) / len(gaps)))
     return pd.DataFrame(rows, columns=["case", "seed", "taken", "mean"])
 

@@ -1,0 +1,446 @@
+"""Discriminative density-ratio estimation as a scikit-learn classifier."""
+
+import warnings
+from time import perf_counter
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import accuracy_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array, check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr._checks import check_count, check_given, check_rows, check_weights
+from ddr._domains import check_alike, two_samples
+from ddr.algorithm import State, rounds, until_drop
+from ddr.information import effective_sample_size
+from ddr.iwcv import check_labelled, fit_weighted, weight_parameter
+from ddr.ratio import LOW_AGREEMENT, AgreementWarning, DensityRatio, OverlapWarning, warn_of_overlap
+from ddr.ulsif import ULSIF
+
+
+def known_posteriors(y_target, classes, n_target):
+    """Zeros and ones for the target rows whose label is known, NaN for the others."""
+    labels = np.asarray(y_target, dtype=object)
+    if labels.shape != (n_target,):
+        raise ValueError(
+            f"y_target must have one entry for each of the {n_target} rows of X_target, "
+            f"got shape {labels.shape}"
+        )
+    code = {label: number for number, label in enumerate(classes.tolist())}
+    unknown = [None] if -1 in code else [None, -1]
+    known = np.full((n_target, len(classes)), np.nan)
+    for row, label in zip(known, labels, strict=True):
+        if label in unknown or label != label:
+            continue
+        if label not in code:
+            raise ValueError(
+                f"y_target must hold classes of y, or {' or '.join(map(str, unknown))} or NaN "
+                f"where the label is unknown, got {label!r}"
+            )
+        row[:] = np.arange(len(classes)) == code[label]
+    return known
+
+
+def takes_nan(learner):
+    """Whether a learner, or a pipeline's first step, takes missing values."""
+    while isinstance(learner, Pipeline):
+        learner = learner.steps[0][1]
+    return hasattr(learner, "__sklearn_tags__") and get_tags(learner).input_tags.allow_nan
+
+
+def rows_for_ratio(X, y, X_target, transform, model):
+    """Both samples as the ratio sees them: finite numbers, made by ``ratio_transform``."""
+    rows = [X, X_target]
+    if transform is None:
+        while isinstance(model, Pipeline):  # as its steps leave them for the last one
+            rows = [model[:-1].transform(Z) for Z in rows] if len(model) > 1 else rows
+            model = model.steps[-1][1]
+    elif not isinstance(transform, str) or transform != "passthrough":
+        if isinstance(transform, (list, tuple, np.ndarray)):
+            from sklearn.compose import make_column_transformer  # here, as few need it
+
+            transform = make_column_transformer(("passthrough", list(transform)))
+        if not hasattr(transform, "transform"):
+            raise ValueError(
+                "ratio_transform must be None, 'passthrough', a list of columns or a transformer, "
+                f"got {transform!r}"
+            )
+        fitted = clone(transform).fit(X, y)
+        rows = [fitted.transform(Z) for Z in rows]
+    return [_numbers(Z, name) for Z, name in zip(rows, ("X", "X_target"), strict=True)]
+
+
+def _numbers(X, name):
+    try:
+        return check_array(X.toarray() if issparse(X) else X, dtype=np.float64, input_name=name)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"ratio_transform must make finite numbers of {name}, or name its columns that are: "
+            f"{error}"
+        ) from error
+
+
+def _told(states, max_iter):
+    """Pass the states of a long fit on, with a line for each."""
+    start = perf_counter()
+    for t, state in enumerate(states):
+        spent = perf_counter() - start
+        left = f", at most {spent / t * (max_iter - t):.1f} s left" if t else ""
+        print(f"[ddr] iteration {t} of at most {max_iter}: {spent:.1f} s{left}", flush=True)
+        yield state
+
+
+def _record(state, last):
+    change = np.nan
+    if last is not None:
+        change = np.linalg.norm(state.weights - last.weights) / np.linalg.norm(last.weights)
+    return {
+        "mutual_information": state.information,
+        "prior_ratio": state.gamma,
+        "effective_sample_size": effective_sample_size(state.weights),
+        "weight_change": float(change),
+    }
+
+
+def _estimator_has(method):
+    """Whether the fitted learner, or the one to be fitted, has a method."""
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator or GaussianNB()), method)
+
+
+class DDRClassifier(ClassifierMixin, BaseEstimator):
+    r"""Classifier that adapts to an unlabelled target sample by class-wise density ratios.
+
+    It runs the paper's Algorithm 1, whether or not the samples differ;
+    :class:`~ddr.guard.GuardedDDRClassifier` asks first.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Any scikit-learn classifier whose ``fit`` takes ``sample_weight`` and that has
+        ``predict_proba``, or a ``Pipeline`` whose last step is one: that step gets the weights.
+        None means ``GaussianNB()``.
+    ratio : density-ratio estimator, default=None
+        ``ULSIF``, ``KLIEP``, ``KMM``, ``KDERatio`` or ``ConstantRatio``. None means ``ULSIF()``.
+    stopping : callable, default=until_drop
+        ``stopping(states, max_iter=...)`` takes what it needs of the states of
+        :func:`~ddr.algorithm.rounds` and returns them and the place of the one to keep.
+        ``ddr.paper.choices`` has others.
+    max_iter : int, default=10
+        Largest number of reweightings.
+    ratio_transform : None, "passthrough", list of columns or transformer, default=None
+        What the ratio sees: the rows as the steps of a ``Pipeline`` given as ``estimator`` leave
+        them for its last step; the rows as they are given; some of their columns; or what a
+        transformer, fitted to the training rows, makes of them. It must be finite numbers, also
+        where the learner takes categories and missing values.
+    verbose : bool, default=False
+        Print what is done on the way, and how long the rest takes at most.
+    random_state : int, RandomState or None, default=None
+        Seeds the ratio and the estimator where they have a ``random_state`` of None.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (m,)
+    weights_ : ndarray of shape (n_train,)
+        Weights of the training rows for the model that was kept.
+    class_ratio_ : ndarray of shape (n_train,)
+        :math:`\beta(x|y)` of each training row.
+    prior_ratio_ : ndarray of shape (m,)
+        :math:`\gamma(c)` of each class.
+    estimator_ : classifier
+        The model that was kept.
+    initial_estimator_ : classifier
+        The model of iteration 0, which learned from unweighted rows.
+    n_iter_ : int
+        The iteration that was kept; 0 is the unweighted model. Without a target 1, as
+        scikit-learn asks of every estimator that has ``max_iter``.
+    agreement_ : float
+        Share of the target rows that the kept model gives the class that the unweighted one
+        gives. Below 0.7 an :class:`~ddr.ratio.AgreementWarning` says so.
+    history_ : list of dict
+        For each iteration that was computed: ``mutual_information``, ``prior_ratio``,
+        ``effective_sample_size`` and ``weight_change`` (relative norm; NaN at iteration 0).
+    n_features_in_ : int
+
+    See Also
+    --------
+    ddr_weights : the weights alone, for other learners.
+
+    Notes
+    -----
+    The target comes as ``X_target``, or within X, marked by a negative ``sample_domain`` (as in
+    skada). The second way is for pipelines and cross-validation, which treat X as one sample:
+    steps before this classifier transform both samples alike, folds cut both. A search must know
+    that, too: ``sklearn.set_config(enable_metadata_routing=True)``. ``fit(X, y)`` without a target
+    means no shift: the plain estimator, with weights of one, and a warning that says so.
+
+    An ``X_target`` far out of X's range in most columns is refused: it was, most likely, not
+    transformed as X was.
+
+    References
+    ----------
+    Y.-Q. Miao, A. K. Farahat and M. S. Kamel. Discriminative density-ratio estimation. Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from ddr.paper.datasets import FourClusters
+    >>> problem = FourClusters()
+    >>> X, y = problem.sample(300, "train", random_state=0)
+    >>> X_target, y_target = problem.sample(1000, "test", random_state=1)
+    >>> unadapted = GaussianNB().fit(X, y)
+    >>> adapted = DDRClassifier(random_state=0).fit(X, y, X_target)
+    >>> adapted.score(X_target, y_target) > unadapted.score(X_target, y_target)
+    True
+    """
+
+    # A pipeline hands these on without being asked to.
+    __metadata_request__fit = {"X_target": True, "y_target": True, "sample_domain": True}  # noqa: RUF012
+    __metadata_request__score = {"sample_domain": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        estimator=None,
+        ratio=None,
+        *,
+        stopping=until_drop,
+        max_iter=10,
+        ratio_transform=None,
+        verbose=False,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.ratio = ratio
+        self.stopping = stopping
+        self.max_iter = max_iter
+        self.ratio_transform = ratio_transform
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, y, X_target=None, *, sample_weight=None, y_target=None, sample_domain=None):
+        """Learn from labelled training rows for an unlabelled target sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+        X_target : array-like of shape (n_test, d), default=None
+            Unlabelled rows of the target distribution. None means no shift.
+        sample_weight : array-like of shape (n,), default=None
+            What each training row costs: the learner gets its product with ``weights_``. The
+            ratio and the class frequencies count every row once.
+        y_target : array-like of shape (n_test,), default=None
+            Labels of the target rows, where some are known: the posterior of such a row is its
+            label. NaN or None, and -1 where that is no class of y, mean unknown.
+        sample_domain : array-like of shape (n,), default=None
+            Instead of ``X_target``: positive for the training rows of X, negative for its target
+            rows, whose entries of y and ``sample_weight`` are not looked at.
+        """
+        check_given(X, "X")
+        learner, ratio = self._parts()
+        X, y, X_target, sample_weight = two_samples(X, y, X_target, sample_domain, sample_weight)
+        X, y = self._check_training(learner, X, y)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, len(y))
+        if X_target is None:
+            return self._fit_plain(learner, X, y, sample_weight)
+        X_target = self._check_target(X_target)
+        seen = []
+
+        def view(model):
+            seen[:] = rows_for_ratio(X, y, X_target, self.ratio_transform, model)
+            if sample_domain is None:
+                check_alike(*seen)
+            return seen
+
+        states = rounds(
+            X,
+            y,
+            X_target,
+            learner,
+            ratio,
+            view=view,
+            sample_weight=sample_weight,
+            known=None
+            if y_target is None
+            else known_posteriors(y_target, self.classes_, len(X_target)),
+        )
+        max_iter = check_count(self.max_iter, "max_iter")
+        if self.verbose:
+            states = _told(states, max_iter)
+        states, kept = self.stopping(states, max_iter=max_iter)
+        self._keep(states[kept], kept, states)
+        self._warn(states, seen)
+        return self
+
+    def _fit_plain(self, learner, X, y, sample_weight):
+        warnings.warn(
+            "X_target was not given: this is the plain estimator, with weights of one",
+            UserWarning,
+            stacklevel=3,
+        )
+        ones = np.ones(len(y))
+        model = fit_weighted(learner, X, y, ones if sample_weight is None else sample_weight)
+        self._keep(State(ones, ones, np.ones(len(self.classes_)), model, None), 1, [])
+        self.initial_estimator_ = model
+        return self
+
+    def _parts(self):
+        """Clones of learner and ratio, seeded."""
+        rng = check_random_state(self.random_state)
+        learner = GaussianNB() if self.estimator is None else self.estimator
+        ratio = ULSIF() if self.ratio is None else self.ratio
+        if isinstance(learner, type) or not hasattr(learner, "fit"):
+            raise TypeError(f"estimator must be a classifier like GaussianNB(), got {learner!r}")
+        if not hasattr(learner, "predict_proba"):
+            raise TypeError(f"estimator must have predict_proba, got {learner!r}")
+        if weight_parameter(learner) is None:
+            raise TypeError(f"estimator must accept sample_weight in fit, got {learner!r}")
+        if not isinstance(ratio, DensityRatio):
+            raise TypeError(
+                f"ratio must be a density-ratio estimator of ddr like ULSIF(), got {ratio!r}"
+            )
+        if not callable(self.stopping):
+            raise TypeError(f"stopping must be a function like until_drop, got {self.stopping!r}")
+        learner, ratio = clone(learner), clone(ratio)
+        for part in (learner, ratio):
+            seeds = {
+                name: rng.randint(2**31 - 1)
+                for name, value in sorted(part.get_params().items())
+                if value is None and (name == "random_state" or name.endswith("__random_state"))
+            }
+            part.set_params(**seeds)
+        return learner, ratio
+
+    def _check_training(self, learner, X, y):
+        """Check the training sample, and note its classes."""
+        self._table = hasattr(X, "columns")  # DataFrames go to the learner as they are
+        self._finite = "allow-nan" if takes_nan(learner) else True
+        if self._table:
+            validate_data(self, X, skip_check_array=True)
+            y, _ = check_labelled(self, X, y, None)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite)
+            check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "y must have at least 2 classes to tell apart, "
+                f"got one class, {self.classes_.tolist()[0]!r}"
+            )
+        return X, y
+
+    def _check_target(self, X_target):
+        if np.ndim(X_target) == 1:
+            raise ValueError(
+                "X_target must hold the rows of a sample, in two dimensions, got one dimension of "
+                f"length {len(X_target)}: weights are given by name, sample_weight=..."
+            )
+        if self._table:
+            validate_data(self, X_target, reset=False, skip_check_array=True)
+            return X_target
+        return check_rows(self, X_target, "X_target", ensure_all_finite=self._finite)
+
+    def _keep(self, state, n_iter, states):
+        self.weights_, self.estimator_ = state.weights, state.model
+        self.class_ratio_, self.prior_ratio_ = state.beta, state.gamma
+        self.n_iter_, self.agreement_ = n_iter, 1.0
+        lasts = [None, *states[:-1]] if states else []
+        self.history_ = [_record(s, last) for s, last in zip(states, lasts, strict=True)]
+        if states:
+            self.initial_estimator_ = states[0].model
+            said = [s.posteriors.argmax(axis=1) for s in (states[0], state)]
+            self.agreement_ = float(np.mean(said[0] == said[1]))
+
+    def _warn(self, states, seen):
+        """Tell the caller of ``fit`` why the weights, or the model, may not be trusted."""
+        vanished = sorted({c for state in states for c in state.vanished})
+        if vanished:
+            warnings.warn(
+                f"the ratio vanishes at every row of class {self.classes_[vanished[0]]} and "
+                "counts as one there: training and test samples hardly overlap at this width",
+                OverlapWarning,
+                stacklevel=3,
+            )
+        elif seen and warn_of_overlap(*seen, self.weights_, stacklevel=3):
+            return
+        elif self.agreement_ < LOW_AGREEMENT:
+            warnings.warn(
+                f"the adapted model contradicts the unadapted one on {1 - self.agreement_:.0%} of "
+                "the target rows, which more often harms than helps: see ddr.shift_report",
+                AgreementWarning,
+                stacklevel=3,
+            )
+
+    def _ask(self, method, X):
+        """What the learner says of new rows."""
+        check_is_fitted(self)
+        options = {"dtype": np.float64, "ensure_all_finite": self._finite}
+        if self._table and hasattr(X, "columns"):
+            options = {"skip_check_array": True}
+        return getattr(self.estimator_, method)(validate_data(self, X, reset=False, **options))
+
+    def predict(self, X):
+        """Predicted class of each row."""
+        return self._ask("predict", X)
+
+    def predict_proba(self, X):
+        """Class probabilities of each row, shape (n, m)."""
+        return self._ask("predict_proba", X)
+
+    @available_if(_estimator_has("predict_log_proba"))
+    def predict_log_proba(self, X):
+        """Logarithms of the class probabilities, where the learner has them."""
+        return self._ask("predict_log_proba", X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X):
+        """Decision values, where the learner has them."""
+        return self._ask("decision_function", X)
+
+    def score(self, X, y, sample_weight=None, *, sample_domain=None):
+        """Accuracy; where ``sample_domain`` marks rows of both samples, that on the source."""
+        if sample_domain is not None and np.any(np.asarray(sample_domain) > 0):
+            X, y, _, sample_weight = two_samples(X, y, None, sample_domain, sample_weight)
+        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_nan(self.estimator)
+        return tags
+
+
+def ddr_weights(X, y, X_target, estimator=None, ratio=None, **options):
+    """Weights of the training rows by Algorithm 1, for any learner of your own.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_train, d)
+    y : array-like of shape (n_train,)
+    X_target : array-like of shape (n_test, d)
+    estimator : classifier, default=None
+        Gives the posteriors in between; see :class:`DDRClassifier`.
+    ratio : density-ratio estimator, default=None
+    **options
+        Further parameters of :class:`DDRClassifier`.
+
+    Returns
+    -------
+    ndarray of shape (n_train,)
+        Non-negative, of mean one.
+
+    Examples
+    --------
+    >>> from ddr.paper.datasets import FourClusters
+    >>> X, y = FourClusters().sample(200, "train", random_state=0)
+    >>> X_target, _ = FourClusters().sample(500, "test", random_state=1)
+    >>> weights = ddr_weights(X, y, X_target, random_state=0)
+    >>> weights.shape, round(float(weights.mean()), 6)
+    ((200,), 1.0)
+    """
+    check_given(X_target, "X_target")
+    return DDRClassifier(estimator, ratio, **options).fit(X, y, X_target).weights_

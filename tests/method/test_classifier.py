@@ -1,0 +1,424 @@
+"""DDRClassifier: Algorithm 1 as a scikit-learn classifier, its edge cases and its sentences."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ddr import KLIEP, KMM, ULSIF, DDRClassifier, KDERatio, ddr_weights
+from ddr.algorithm import rounds, until_drop
+from ddr.paper.choices import fixed
+from ddr.paper.mixture import FourClusters
+from ddr.ratio import OverlapWarning
+
+SIGMA, LAM = 1.1, 0.05
+PROPERTY = settings(deadline=None, derandomize=True, max_examples=6)
+
+
+def two_classes(n_train=120, n_test=90, seed=0):
+    X, y = FourClusters().sample(n_train, "train", random_state=seed)
+    X_target, _ = FourClusters().sample(n_test, "test", random_state=seed + 1000)
+    return X, y, X_target
+
+
+def three_classes(seed=0):
+    rng = np.random.default_rng(seed)
+    means = np.array([[0.0, 0.0], [2.5, 0.0], [1.0, 2.5]])
+    y = rng.choice(3, size=120, p=[0.5, 0.3, 0.2])
+    t = rng.choice(3, size=90, p=[0.2, 0.3, 0.5])
+    X = means[y] + rng.normal(size=(120, 2))
+    return X, np.array(["a", "b", "c"])[y], means[t] + [0.5, 0.2] + 0.7 * rng.normal(size=(90, 2))
+
+
+def test_it_runs_algorithm_1_whether_or_not_the_samples_differ():
+    X, y, X_target = two_classes()
+    ratio = ULSIF(SIGMA, LAM, centers=X_target[::6])
+    for target in (X_target, X):
+        fitted = DDRClassifier(LogisticRegression(), ratio).fit(X, y, target)
+        states, kept = until_drop(rounds(X, y, target, LogisticRegression(), ratio))
+        assert (fitted.n_iter_, len(fitted.history_)) == (kept, len(states))
+        assert_array_equal(fitted.weights_, states[kept].weights)
+        assert_array_equal(fitted.class_ratio_, states[kept].beta)
+        assert_array_equal(fitted.prior_ratio_, states[kept].gamma)
+        assert_array_equal(fitted.predict_proba(target), states[kept].posteriors)
+        said = [state.posteriors.argmax(axis=1) for state in (states[0], states[kept])]
+        assert fitted.agreement_ == np.mean(said[0] == said[1])
+        for record, state in zip(fitted.history_, states, strict=True):
+            w = state.weights
+            assert record["mutual_information"] == state.information
+            assert_allclose(record["effective_sample_size"], w.sum() ** 2 / (w @ w))
+        first, second = states[:2]
+        change = np.sqrt(np.sum((second.weights - first.weights) ** 2) / len(y))
+        assert_allclose(fitted.history_[1]["weight_change"], change)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [GaussianNB(), LogisticRegression(), RandomForestClassifier(20), SVC(probability=True)],
+    ids=lambda learner: type(learner).__name__,
+)
+@pytest.mark.filterwarnings("ignore:.*probability.*")
+def test_every_weighted_learner_with_posteriors_serves(learner):
+    X, y, X_target = two_classes()
+    one, same = (
+        DDRClassifier(learner, ULSIF(1.0, 0.1), max_iter=2, random_state=0).fit(X, y, X_target)
+        for _ in range(2)
+    )
+    assert_array_equal(one.weights_, same.weights_)
+    assert_array_equal(one.predict_proba(X_target), same.predict_proba(X_target))
+    assert isinstance(one.estimator_, type(learner))
+
+
+def test_a_pipeline_scales_and_gives_the_weights_to_its_learner():
+    X, y, X_target = two_classes()
+    X, X_target = X * [1, 100], X_target * [1, 100]
+    ratio = ULSIF(30.0, 0.1, centers=X_target[::6])
+    options = {"ratio": ratio, "stopping": fixed, "max_iter": 2}
+    piped = DDRClassifier(make_pipeline(StandardScaler(), LogisticRegression()), **options)
+    piped.fit(X, y, X_target)
+    scaler = StandardScaler().fit(X)
+    by_hand = LogisticRegression().fit(scaler.transform(X), y, piped.weights_)
+    expected = by_hand.predict_proba(scaler.transform(X_target))
+    assert_allclose(piped.predict_proba(X_target), expected, rtol=1e-9)
+    unweighted = LogisticRegression().fit(scaler.transform(X), y)
+    gap = expected - unweighted.predict_proba(scaler.transform(X_target))
+    assert np.abs(gap).max() > 0.01
+
+
+def test_adaptation_helps_on_the_papers_mixture():
+    plain, adapted = [], []
+    for seed in range(5):
+        X, y = FourClusters().sample(300, "train", random_state=seed)
+        X_target, y_target = FourClusters().sample(1000, "test", random_state=seed + 100)
+        plain.append(GaussianNB().fit(X, y).score(X_target, y_target))
+        adapted.append(DDRClassifier(random_state=0).fit(X, y, X_target).score(X_target, y_target))
+    assert np.mean(adapted) > np.mean(plain) + 0.005
+
+
+def test_weights_near_the_true_joint_ratio():
+    """The estimated w(x, y) comes closer to the true one (eq. 5) than an estimate of beta(x)."""
+    mixture = FourClusters()
+    X, y = mixture.sample(2000, "train", random_state=0)
+    X_target, _ = mixture.sample(2000, "test", random_state=1)
+    true = mixture.joint_ratio(X, y)
+    fitted = DDRClassifier(random_state=0).fit(X, y, X_target)
+    marginal = ULSIF(random_state=0).fit(X, X_target).weights_
+
+    def error(estimate):
+        return np.mean((estimate - true) ** 2) / np.mean((true - 1) ** 2)
+
+    assert error(fitted.weights_) < 0.25
+    assert error(fitted.weights_) < 0.9 * error(marginal)
+    assert_allclose(fitted.prior_ratio_, mixture.prior_ratio([1, 2]), atol=0.1)
+
+
+def test_without_a_target_nothing_is_weighted():
+    X, y, X_target = two_classes()
+    with pytest.warns(UserWarning, match="X_target was not given"):
+        fitted = DDRClassifier().fit(X, y)
+    assert_array_equal(fitted.weights_, np.ones(120))
+    assert_array_equal(fitted.class_ratio_, np.ones(120))
+    assert_array_equal(fitted.prior_ratio_, np.ones(2))
+    assert (fitted.n_iter_, fitted.history_) == (1, [])
+    assert fitted.initial_estimator_ is fitted.estimator_
+    plain = GaussianNB().fit(X, y)
+    assert_array_equal(fitted.predict_proba(X_target), plain.predict_proba(X_target))
+
+
+def test_no_shift_gives_weights_near_one():
+    X, y = FourClusters().sample(3000, "train", random_state=0)
+    X_target, _ = FourClusters().sample(3000, "train", random_state=1)
+    fitted = DDRClassifier(random_state=0).fit(X, y, X_target)
+    assert np.mean((fitted.weights_ - 1) ** 2) < 0.1
+    assert_allclose(fitted.prior_ratio_, 1.0, atol=0.1)
+
+
+def test_ddr_weights_are_those_of_the_classifier():
+    X, y, X_target = two_classes()
+    fitted = DDRClassifier(LogisticRegression(), ULSIF(1.0, 0.1), max_iter=3).fit(X, y, X_target)
+    weights = ddr_weights(X, y, X_target, LogisticRegression(), ULSIF(1.0, 0.1), max_iter=3)
+    assert_array_equal(weights, fitted.weights_)
+
+
+def works(X, y, X_target, allowed=None, **options):
+    """Fit without a warning, but for those allowed, and check what is promised of the weights."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if allowed is not None:
+            warnings.simplefilter("ignore", allowed)
+        fitted = DDRClassifier(random_state=0, **options).fit(X, y, X_target)
+    assert fitted.weights_.shape == (len(X),)
+    assert np.all(np.isfinite(fitted.weights_))
+    assert fitted.weights_.min() >= 0
+    assert_allclose(fitted.weights_.mean(), 1.0)
+    assert np.all(np.isfinite(fitted.prior_ratio_))
+    assert fitted.prior_ratio_.min() > 0
+    assert np.all(np.isfinite([r["mutual_information"] for r in fitted.history_]))
+    return fitted
+
+
+def test_a_class_that_vanishes_from_the_predictions():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 40)
+    X = rng.normal(size=(80, 2)) + 30.0 * y[:, None]
+    X_target = rng.normal(size=(50, 2))  # all of class 0, beyond doubt
+    fitted = works(X, y, X_target)
+    assert_array_equal(fitted.predict(X_target), 0)
+    share = np.array([1.0, 0.5 / 50]) / 1.01  # half a row is left to the other class
+    assert_allclose(fitted.prior_ratio_, share / 0.5, rtol=1e-9)
+    assert_array_equal(fitted.class_ratio_[y == 1], 1.0)  # nothing to match
+    assert fitted.weights_[y == 1].min() > 0
+
+
+def test_a_class_with_one_training_row():
+    X, y, X_target = two_classes()
+    rare = np.where(np.arange(120) == 7, 3, y)
+    fitted = works(X, rare, X_target)
+    assert fitted.class_ratio_[7] == 1.0  # the prior ratio acts alone
+    assert fitted.classes_.tolist() == [1, 2, 3]
+
+
+def test_constant_columns():
+    X, y, X_target = two_classes()
+    plain = works(X, y, X_target)
+    padded = works(np.c_[X, np.full(120, 7.0)], y, np.c_[X_target, np.full(90, 7.0)])
+    assert_allclose(padded.weights_, plain.weights_, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # scikit-learn's own, before our error
+def test_only_constant_columns_get_one_clear_error():
+    message = r"estimator must give finite posteriors, got NaN from GaussianNB\(\): check the scale"
+    with pytest.raises(ValueError, match=message):
+        DDRClassifier().fit(np.ones((6, 2)), [0, 1] * 3, np.ones((4, 2)))
+    fitted = works(np.ones((6, 2)), [0, 1] * 3, np.ones((4, 2)), estimator=LogisticRegression())
+    assert_allclose(fitted.weights_, 1.0)
+
+
+def test_duplicated_rows():
+    X, y, X_target = two_classes()
+    fitted = works(
+        np.repeat(X[:20], 6, axis=0), np.repeat(y[:20], 6), np.repeat(X_target, 4, axis=0)
+    )
+    assert_allclose(fitted.weights_[::6], fitted.weights_[5::6], rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_test", [1, 2, 7])
+def test_fewer_target_rows_than_centers(n_test):
+    X, y, X_target = two_classes()
+    works(X, y, X_target[:n_test], allowed=OverlapWarning)  # a point draws weight to few rows
+
+
+def test_one_row_of_each_class():
+    fitted = works([[0.0], [1.0]], ["no", "yes"], [[0.1], [0.2], [0.9]])
+    assert_array_equal(fitted.class_ratio_, 1.0)
+
+
+def test_one_class_only_gets_one_clear_error():
+    message = "y must have at least 2 classes to tell apart, got one class, 'a'"
+    with pytest.raises(ValueError, match=message):
+        DDRClassifier().fit([[0.0], [1.0]], ["a", "a"], [[0.5]])
+
+
+@pytest.mark.parametrize("ratio", [ULSIF(), KLIEP(), KMM(), KDERatio()], ids=repr)
+@pytest.mark.parametrize("offset", [12.0, 1000.0])
+def test_overlap_warning_when_the_target_lies_elsewhere(ratio, offset):
+    X, y, X_target = two_classes()
+    both, labels = np.r_[X, X_target + offset], np.append(y, np.zeros(90, int))
+    domain, fitted = np.repeat([1, -1], [120, 90]), DDRClassifier(ratio=ratio, max_iter=2)
+    with pytest.warns(OverlapWarning, match="training and test samples hardly overlap") as caught:
+        fitted.fit(both, labels, sample_domain=domain)
+    overlap = [w for w in caught if w.category is OverlapWarning]
+    assert len(overlap) == 1
+    assert overlap[0].filename == __file__
+    assert np.all(np.isfinite(fitted.weights_))
+
+
+def test_overlap_warning_when_few_rows_carry_the_weight():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(150, 1)), [[6.0]], rng.normal(-3, 1, (150, 1)), [[6.1]]]
+    y = np.repeat([0, 1], 151)
+    with pytest.warns(OverlapWarning, match="the weights rest on"):
+        DDRClassifier(ratio=ULSIF(0.3, 0.1)).fit(X, y, rng.normal(6, 0.1, (60, 1)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimator": LinearSVC()}, r"estimator must have predict_proba, got LinearSVC\(\)"),
+        (
+            {"estimator": KNeighborsClassifier()},
+            "estimator must accept sample_weight in fit, got KNeighborsClassifier",
+        ),
+        (
+            {"estimator": make_pipeline(StandardScaler(), KNeighborsClassifier())},
+            "estimator must accept sample_weight in fit, got Pipeline",
+        ),
+        (
+            {"estimator": "bayes"},
+            r"estimator must be a classifier like .*NB\(\), got 'bayes'",
+        ),
+        ({"estimator": GaussianNB}, r"estimator must be a classifier like .*, got <class 'sklearn"),
+        (
+            {"ratio": GaussianNB()},
+            r"ratio must be a density-ratio .* like ULSIF\(\), got Gauss",
+        ),
+        (
+            {"ratio": "ulsif"},
+            r"ratio must be a density-ratio estimator of ddr .*, got 'ulsif'",
+        ),
+        ({"ratio": ULSIF}, "ratio must be a density-ratio estimator of .*, got <class 'ddr.ulsif"),
+    ],
+)
+def test_unfit_parts_get_one_clear_sentence(options, message):
+    X, y, X_target = two_classes()
+    with pytest.raises(TypeError, match=message):
+        DDRClassifier(**options).fit(X, y, X_target)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_ratios_that_are_not_finite_name_their_parameter():
+    X, y, X_target = two_classes()
+    with pytest.raises(ValueError, match=r"sigma must be larger, got .*: the weights of KDER"):
+        DDRClassifier(ratio=KDERatio(1e-300)).fit(X, y, X_target)
+
+
+def test_sparse_and_misshapen_input_get_one_clear_sentence():
+    X, y, X_target = two_classes()
+    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is"):
+        DDRClassifier().fit(csr_array(X), y, X_target)
+    with pytest.raises(TypeError, match="Sparse data was passed for X_target, but dense data is"):
+        DDRClassifier().fit(X, y, csr_array(X_target))
+    with pytest.raises(ValueError, match="Input X_target contains NaN"):
+        DDRClassifier().fit(X, y, X_target * np.nan)
+    with pytest.raises(ValueError, match="X_target has 1 features, but DDRClassifier is expecti"):
+        DDRClassifier().fit(X, y, X_target[:, :1])
+    with pytest.raises(ValueError, match="X_target must hold the rows of a sample, got None"):
+        ddr_weights(X, y, None)
+    with pytest.raises(ValueError, match="Found array with 0 sample"):
+        DDRClassifier().fit(X, y, X_target[:0])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        DDRClassifier().fit(X, y[:-1], X_target)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        DDRClassifier().fit(X, X[:, 0], X_target)
+    with pytest.raises(NotFittedError):
+        DDRClassifier().predict(X)
+    with pytest.raises(NotFittedError):
+        DDRClassifier().predict_proba(X)
+
+
+def test_clone_and_pickle():
+    X, y, X_target = two_classes()
+    model = DDRClassifier(LogisticRegression(C=2.0), KLIEP(1.0), max_iter=3, random_state=3)
+    assert repr(clone(model)) == repr(model)
+    fitted = clone(model).fit(X, y, X_target)
+    assert not hasattr(model, "weights_")
+    assert not hasattr(model.ratio, "weights_")
+    assert not hasattr(model.estimator, "coef_")
+    restored = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(restored.predict_proba(X_target), fitted.predict_proba(X_target))
+    assert_array_equal(restored.weights_, fitted.weights_)
+
+
+def test_pandas_input_keeps_its_names():
+    X, y, X_target = two_classes()
+    frame, target = (pd.DataFrame(rows, columns=["height", "width"]) for rows in (X, X_target))
+    model = DDRClassifier(ratio=ULSIF(1.0, 0.1))
+    fitted = clone(model).fit(frame, pd.Series(y, name="label"), target)
+    assert fitted.feature_names_in_.tolist() == ["height", "width"]
+    assert_allclose(fitted.weights_, clone(model).fit(X, y, X_target).weights_, rtol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.predict(target)
+    with pytest.raises(ValueError, match="feature names should match"):
+        clone(model).fit(frame, y, target.rename(columns={"width": "depth"}))
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.predict(target[["width", "height"]])
+
+
+def test_random_state_decides_everything():
+    X, y, X_target = two_classes(120, 300)
+
+    def weights(seed, ratio=None):
+        return DDRClassifier(ratio=ratio, random_state=seed).fit(X, y, X_target).weights_
+
+    assert_array_equal(weights(0), weights(0))
+    assert not np.array_equal(weights(0), weights(1))
+    # A seed given to the ratio itself is respected.
+    seeded = ULSIF(random_state=5)
+    assert_array_equal(weights(0, seeded), weights(1, seeded))
+
+
+@PROPERTY
+@given(seed=st.integers(0, 10**6))
+def test_permuting_training_rows_permutes_the_weights(seed):
+    X, y, X_target = two_classes(60, 50, seed)
+    order = np.random.default_rng(seed).permutation(60)
+    model = DDRClassifier(ratio=ULSIF(SIGMA, LAM), stopping=fixed, max_iter=2)
+    weights = clone(model).fit(X, y, X_target).weights_
+    permuted = clone(model).fit(X[order], y[order], X_target).weights_
+    assert_allclose(permuted, weights[order], rtol=1e-6, atol=1e-8)
+
+
+@PROPERTY
+@given(seed=st.integers(0, 10**6), shift=st.floats(-50, 50))
+def test_moving_the_origin_changes_nothing(seed, shift):
+    X, y, X_target = two_classes(60, 50, seed)
+    model = DDRClassifier(ratio=ULSIF(SIGMA, LAM), stopping=fixed, max_iter=2)
+    weights = clone(model).fit(X, y, X_target).weights_
+    moved = clone(model).fit(X + shift, y, X_target + shift).weights_
+    assert_allclose(moved, weights, rtol=1e-5, atol=1e-7)
+
+
+@PROPERTY
+@given(seed=st.integers(0, 10**6))
+def test_renaming_the_labels_changes_nothing(seed):
+    X, y, X_target = two_classes(60, 50, seed)
+    model = DDRClassifier(ratio=ULSIF(SIGMA, LAM), stopping=fixed, max_iter=2)
+    plain = clone(model).fit(X, y, X_target)
+    names = np.array(["zebra", "ant"])  # also turns their order round
+    named = clone(model).fit(X, names[y - 1], X_target)
+    assert_allclose(named.weights_, plain.weights_, rtol=1e-6, atol=1e-8)
+    assert_allclose(named.prior_ratio_[::-1], plain.prior_ratio_, rtol=1e-6)
+    assert_array_equal(named.predict(X_target), names[plain.predict(X_target) - 1])
+
+
+@PROPERTY
+@given(
+    seed=st.integers(0, 10**6),
+    n_test=st.integers(1, 40),
+    m=st.integers(2, 4),
+)
+def test_weights_are_finite_not_negative_and_of_mean_one(seed, n_test, m):
+    rng = np.random.default_rng(seed)
+    y = np.r_[np.arange(m), rng.integers(0, m, 40)]
+    X = rng.normal(size=(len(y), 3)) + y[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OverlapWarning)
+        weights = ddr_weights(X, y, rng.normal(1, 1, (n_test, 3)), max_iter=2, random_state=0)
+    assert np.all(np.isfinite(weights))
+    assert weights.min() >= 0
+    assert_allclose(weights.mean(), 1.0)
+
+
+@parametrize_with_checks(
+    [DDRClassifier(), DDRClassifier(LogisticRegression(max_iter=500), max_iter=3)]
+)
+@pytest.mark.filterwarnings("ignore:X_target was not given")
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
