@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html pdf test lint unit notebooks kernels browser reproduce verify reliability audit bench bench-shifts lock clean
+.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability audit bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -28,8 +28,10 @@ execute: install  ## execute the notebooks in place, two at a time
 	@ls notebooks | sed -n 's/[.]ipynb$$//p' | xargs -n 1 -P 2 $(BIN)/ddr-book execute
 
 html: install  ## build the site from the executed notebooks
-	$(BIN)/ddr-book pages
 	$(BIN)/python -m companion.kit.build
+
+site-python: install  ## fetch Python for the pages (needs network, 110 MB); the next `make html` takes it along
+	$(BIN)/python -m companion.kit.site_python
 
 pdf: html  ## print the whole book into _build/book.pdf (needs Chromium)
 	$(BIN)/python -m companion.kit.pdf
@@ -86,12 +88,11 @@ reliability: html  ## try to break everything, and write what held for the book'
 	$(PYTEST) -q -n 2 --dist worksteal -m hardening --record=book/reliability.json
 
 audit: install  ## known vulnerabilities of the locked versions (needs network)
-	$(PYTHON) -m venv _build/audit
-	_build/audit/bin/python -m pip install --quiet --require-hashes -r .ci/audit.txt
-	_build/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock
+	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements.lock
 
-bench: install  ## time and accuracy beside other packages
-	$(BIN)/python -m benchmarks
+# uv installs the other packages into an environment of its own; the list is at the top of the script.
+bench: install  ## time, memory and error beside other packages (ARGS="--against COMMIT": beside ours of then)
+	$(BIN)/uv run --quiet --no-project benchmarks/speed.py $(ARGS)
 
 bench-shifts: install  ## natural shifts beside other packages, and the guard's limits
 	$(BIN)/python -c "from benchmarks.environment import ensure; ensure()"
@@ -100,13 +101,9 @@ bench-shifts: install  ## natural shifts beside other packages, and the guard's 
 	$(BIN)/python -m companion.evidence.shifts
 
 # Keeps the versions that are locked; `make lock ARGS=--upgrade` takes the newest.
-COMPILE = $(BIN)/uv pip compile --quiet --universal --no-strip-extras --no-header --no-annotate --generate-hashes \
-  --python-version 3.11 $(ARGS)
 lock: install  ## resolve requirements.txt into requirements.lock, with hashes
-	$(COMPILE) requirements.txt -o requirements.lock
-	$(COMPILE) requirements.txt binder/requirements.in -c requirements.lock -o binder/requirements.txt
-	echo "uv>=0.5,<1" | $(COMPILE) - -o requirements-uv.txt
-	echo "pip-audit>=2.7,<3" | $(COMPILE) - -o .ci/audit.txt
+	$(BIN)/uv pip compile --quiet --universal --no-strip-extras --no-header --no-annotate --generate-hashes \
+	  --python-version 3.11 $(ARGS) requirements.txt -o requirements.lock
 
 clean:  ## remove what was built, and the environment
-	rm -rf _build artifacts book/_generated .pytest_cache .ruff_cache .hypothesis .coverage $(VENV)
+	rm -rf _build artifacts .pytest_cache .ruff_cache .hypothesis .coverage $(VENV)

@@ -9,7 +9,9 @@ import reprlib
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_consistent_length
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array, check_consistent_length, get_tags
 
 # So many rows tell where the middle of the target lies.
 _MOST_ROWS = 2000
@@ -70,3 +72,65 @@ def check_alike(X, X_target):
             f"{varied.sum()} columns: let one Pipeline transform both (sample_domain), or put the "
             "steps into estimator"
         )
+
+
+def known_posteriors(y_target, classes, n_target):
+    """Zeros and ones for the target rows whose label is known, NaN for the others."""
+    labels = np.asarray(y_target, dtype=object)
+    if labels.shape != (n_target,):
+        raise ValueError(
+            f"y_target must have one entry for each of the {n_target} rows of X_target, "
+            f"got shape {labels.shape}"
+        )
+    code = {label: number for number, label in enumerate(classes.tolist())}
+    unknown = [None] if -1 in code else [None, -1]
+    known = np.full((n_target, len(classes)), np.nan)
+    for row, label in zip(known, labels, strict=True):
+        if label in unknown or label != label:
+            continue
+        if label not in code:
+            raise ValueError(
+                f"y_target must hold classes of y, or {' or '.join(map(str, unknown))} or NaN "
+                f"where the label is unknown, got {label!r}"
+            )
+        row[:] = np.arange(len(classes)) == code[label]
+    return known
+
+
+def takes_nan(learner):
+    """Whether a learner, or a pipeline's first step, takes missing values."""
+    while isinstance(learner, Pipeline):
+        learner = learner.steps[0][1]
+    return hasattr(learner, "__sklearn_tags__") and get_tags(learner).input_tags.allow_nan
+
+
+def rows_for_ratio(X, y, X_target, transform, model):
+    """Both samples as the ratio sees them: finite numbers, made by ``ratio_transform``."""
+    rows = [X, X_target]
+    if transform is None:
+        while isinstance(model, Pipeline):  # as its steps leave them for the last one
+            rows = [model[:-1].transform(Z) for Z in rows] if len(model) > 1 else rows
+            model = model.steps[-1][1]
+    elif not isinstance(transform, str) or transform != "passthrough":
+        if isinstance(transform, (list, tuple, np.ndarray)):
+            from sklearn.compose import make_column_transformer  # here, as few need it
+
+            transform = make_column_transformer(("passthrough", list(transform)))
+        if not hasattr(transform, "transform"):
+            raise ValueError(
+                "ratio_transform must be None, 'passthrough', a list of columns or a transformer, "
+                f"got {transform!r}"
+            )
+        fitted = clone(transform).fit(X, y)
+        rows = [fitted.transform(Z) for Z in rows]
+    return [_numbers(Z, name) for Z, name in zip(rows, ("X", "X_target"), strict=True)]
+
+
+def _numbers(X, name):
+    try:
+        return check_array(X.toarray() if issparse(X) else X, dtype=np.float64, input_name=name)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"ratio_transform must make finite numbers of {name}, or name its columns that are: "
+            f"{error}"
+        ) from error

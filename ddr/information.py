@@ -10,8 +10,10 @@ def _as_posteriors(p, name):
         raise ValueError(f"{name} must be a non-empty vector or matrix, got shape {p.shape}")
     if not np.all(p >= 0):  # also refuses NaN
         raise ValueError(f"{name} must hold non-negative numbers, got a minimum of {p.min()}")
-    if not np.allclose(p.sum(axis=-1), 1.0, atol=1e-6):
-        raise ValueError(f"{name} must sum to 1 over the classes, got {p.sum(axis=-1).flat[0]:g}")
+    totals = np.atleast_1d(p.sum(axis=-1))
+    off = totals[np.abs(totals - 1.0) > 1e-3]  # naive Bayes with 64 columns is off by 1e-5
+    if len(off):
+        raise ValueError(f"{name} must sum to 1 over the classes, got {off[0]:.4g}")
     return p
 
 

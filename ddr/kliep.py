@@ -163,14 +163,13 @@ class KLIEP(DensityRatio):
         most = max(_FEW_FOLDS, len(X_test))
         if n_folds > most:
             raise ValueError(f"n_folds must be at most {most} here, got {n_folds}")
-        found, best = None, 0
+        self.scores_, best = None, 0
         if len(self.sigmas_) > 1:
             folds = assign_folds(X_test, n_folds, test_weight, rng)
-            found = np.array(
+            self.scores_ = np.array(
                 [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
             )
-            best = np.argmax(found)
-        self.scores_ = found  # only now: another thread may be fitting the same estimator
+            best = np.argmax(self.scores_)
         self.sigma_ = float(self.sigmas_[best])
 
     def _score(self, train, X_test, test_weight, sigma, folds):

@@ -112,16 +112,17 @@ def chromium():
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory):
-    """What a build gathers from the published runs, computed once for all processes."""
+def judged_claims(tmp_path_factory):
+    """The claims judged from the published runs, computed once for all processes."""
+    from companion.evidence.claims import evaluate_claims
     from companion.kit.files import held
-    from companion.pages import gather
+    from companion.runs.results import published_results
 
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # which the processes share
-    kept = folder / "evidence.pickle"
-    with held(folder / "evidence.lock", "another process gathers the evidence", wait=True):
+    kept = folder / "claims.pickle"
+    with held(folder / "claims.lock", "another process judges the claims", wait=True):
         if not kept.exists():
-            kept.write_bytes(pickle.dumps(gather()))
+            kept.write_bytes(pickle.dumps(evaluate_claims(published_results())))
     return pickle.loads(kept.read_bytes())

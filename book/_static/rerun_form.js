@@ -37,7 +37,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const quoted = (text) => (/^[\w.,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
   // The form.
-  const form = make("form", { className: "ddr-form", noValidate: true });
+  const asked = new URLSearchParams(location.search); // a link may carry parameters
+  const form = make("form", { className: "ddr-form", id: "ddr-form", noValidate: true });
   const fields = new Map();
   for (const p of card.parameters) {
     const id = `ddr-p-${p.name}`;
@@ -45,7 +46,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const field = choices.length
       ? make("select", { id }, ...choices.map((c) => make("option", { value: c, textContent: c })))
       : make("input", { id, type: "text", spellcheck: false, autocomplete: "off" });
-    field.value = shown(p);
+    field.value = asked.get(p.name) ?? shown(p);
     const hints = [p.meaning, p.allowed && `allowed: ${p.allowed}`, p.paper && `paper: ${p.paper}`];
     const hint = make("small", { id: `${id}-hint`, textContent: hints.filter(Boolean).join(" · ") });
     field.setAttribute("aria-describedby", hint.id);
@@ -112,6 +113,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const box = make("details", { className: "ddr-rerun" },
     make("summary", { textContent: "Run this notebook with other parameters" }),
     make("p", { textContent: "Change a value; the two commands below follow. Type one of them at the top of the repository." }), form);
+  box.open = card.parameters.some((p) => asked.has(p.name));
+  const changed = () => [...fields].filter(([p, field]) => field.value !== shown(p));
+  const given = () => Object.fromEntries(changed().map(([p, field]) => [p.name, field.value]));
+  window.ddrForm = { element: form, problem, given };
   const cell = document.querySelector("article .cell.tag_parameters");
   if (cell) cell.after(box);
   else data.before(box);

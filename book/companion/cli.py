@@ -31,8 +31,10 @@ for command in (reproduce, multiverse, search, verify, publish):
 def main(arguments=None):
     """Run one command and give its exit code."""
     arguments = sys.argv[1:] if arguments is None else [str(argument) for argument in arguments]
+    # A polite kill ends a command as Ctrl-C does: with what is done stored, and a sentence.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _terminated_as_interrupted(), cli.make_context("ddr-book", arguments) as context:
+        with cli.make_context("ddr-book", arguments) as context:
             code = cli.invoke(context) or 0
         sys.stdout.flush()
         return code
@@ -58,16 +60,6 @@ def main(arguments=None):
 def _complain(sentence, code):
     click.echo(f"ddr-book: {sentence}", err=True)
     return code
-
-
-@contextmanager
-def _terminated_as_interrupted():
-    """Let a polite kill end a command as Ctrl-C does: with what is done stored, and a sentence."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 # Notebooks
@@ -148,16 +140,6 @@ def _failed_cell_named():
 
 
 @cli.command()
-@click.option("--out", type=Path, default=ROOT / "book" / "_generated", help="The folder to fill.")
-def pages(out):
-    """Write the tables and figures that the book's pages include."""
-    from companion.pages import write_all
-
-    for path in write_all(out):
-        click.echo(path)
-
-
-@cli.command()
 def claims():
     """Write the measured verdicts on the claims into book/claims.yml, where tests expect them."""
     from companion.evidence.claims import evaluate_claims, write_expected
@@ -171,7 +153,7 @@ def claims():
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 if it is not current.")
 def readme(check):
     """Write the README's numbers and picture from the published runs."""
-    from companion.pages.readme import stale, write
+    from companion.kit.readme import stale, write
 
     if not check:
         for path in write():
@@ -219,9 +201,9 @@ def list_data(folder):
 @folder_option
 def verify_data(folder):
     """Check every file against its SHA-256; exit code 1 if one is not as it should be."""
-    from ddr.paper.datasets import verify
+    from ddr.paper.datasets import check_files
 
-    checks = verify(folder)
+    checks = check_files(folder)
     for check in checks:
         click.echo(f"{check.status:8} {check.name:13} {check.file}")
     bad = [check.file for check in checks if check.status != "ok"]

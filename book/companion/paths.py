@@ -29,7 +29,7 @@ def read_yaml(path):
     return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_LOADER)
 
 
-class CrossTask(NamedTuple):
+class CrossCase(NamedTuple):
     """A cross-dataset case such as "USPS to MNIST 3 vs 4", taken apart."""
 
     direction: str
@@ -39,11 +39,11 @@ class CrossTask(NamedTuple):
     second: int
 
 
-def cross_task(case):
+def cross_case(case):
     """Take the name of a cross-dataset case apart."""
     direction, first, _, second = case.rsplit(" ", 3)
     source, target = direction.split(" to ")
-    return CrossTask(direction, source, target, int(first), int(second))
+    return CrossCase(direction, source, target, int(first), int(second))
 
 
 def short_case(case):

@@ -1,6 +1,5 @@
 """The commands about runs: `reproduce`, `multiverse`, `verify`, `publish` and `search`."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -10,25 +9,13 @@ from companion.paths import BUILD, EXPERIMENTS
 TABLES, COUNT = click.Choice(EXPERIMENTS), click.IntRange(min=1)
 
 
-def _checked(_, option, value):
-    """Refuse wrong jobs and schedulers before anything is said, made or removed."""
-    from companion.runs import sweep
-
-    checks = {"jobs": sweep.check_jobs, "scheduler": sweep.check_scheduler}
-    if value is not None:
-        checks[option.name](value, f"--{option.name}")
-    return value
-
-
-jobs_option = click.option(
-    "--jobs", type=int, default=-1, callback=_checked, help="Processes (default: one per core)."
-)
+jobs_option = click.option("--jobs", type=COUNT, help="Processes (default: one per core).")
 store_option = click.option(
     "--store",
-    "path",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=BUILD / "reproduction" / "runs.sqlite",
-    help="The SQLite file with the runs (default: _build/reproduction/runs.sqlite).",
+    "root",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=BUILD / "reproduction",
+    help="The folder with the runs (default: _build/reproduction).",
 )
 
 
@@ -38,7 +25,7 @@ def sweep_options(command):
         click.argument("experiments", nargs=-1, type=TABLES, default=EXPERIMENTS),
         click.option("--runs", type=COUNT, help="Runs of each case (default: the protocol's)."),
         jobs_option,
-        click.option("--scheduler", metavar="tcp://…", callback=_checked, help="A Dask cluster."),
+        click.option("--scheduler", metavar="tcp://…", help="A Dask cluster."),
         store_option,
         click.option("--fresh", is_flag=True, help="First remove what is stored of what is asked."),
     )[::-1]:
@@ -49,7 +36,7 @@ def sweep_options(command):
 @click.command()
 @sweep_options
 @click.option("--protocol", default="matched", help="matched (default) or tuned.")
-def reproduce(experiments, protocol, fresh, **options):
+def reproduce(experiments, protocol, **options):
     """Compute the paper's tables anew and compare them.
 
     By default all of them. The runs go to a store of their own. Interrupted, the command resumes
@@ -58,17 +45,15 @@ def reproduce(experiments, protocol, fresh, **options):
     """
     from companion.evidence.verdicts import compare, judge, summary
     from companion.runs.protocols import load_protocol
-    from companion.runs.reproduce import compute_all, difference_from_published
+    from companion.runs.reproduce import compute_and_tell, difference_from_published
 
-    chosen = [load_protocol(experiment, protocol) for experiment in experiments]
-    with _going_on(fresh, chosen, options):
-        for content in chosen:
-            experiment, runs = content["experiment"], options["runs"] or content["runs"]
-            click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
-            [rows] = compute_all([content], _indented, **options)
-            _indented(difference_from_published(rows))
-            _indented(_largest_difference_from_the_paper(compare(rows, experiment, protocol)))
-            _indented(f"verdicts: {summary(judge(rows, experiment, protocol))}")
+    for content in [load_protocol(experiment, protocol) for experiment in experiments]:
+        experiment, runs = content["experiment"], options["runs"] or content["runs"]
+        click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
+        rows = compute_and_tell([content], _indented, **options)
+        _indented(difference_from_published(rows))
+        _indented(_largest_difference_from_the_paper(compare(rows, experiment, protocol)))
+        _indented(f"verdicts: {summary(judge(rows, experiment, protocol))}")
 
 
 def _indented(line):
@@ -85,27 +70,24 @@ def _largest_difference_from_the_paper(comparison):
 
 @click.command()
 @sweep_options
-def multiverse(experiments, fresh, **options):
+def multiverse(experiments, **options):
     """Compute the matched tables anew under every open choice.
 
     By default all of them. Every universe of book/multiverse.yml is computed into a store of its
     own. Interrupted, the command resumes when it is called again. At the end it prints the gain of
     DDR-uLSIF over uLSIF beside the published one.
     """
-    import pandas as pd
-
     from companion.runs.multiverse import specifications, universes
-    from companion.runs.reproduce import compute_all
+    from companion.runs.reproduce import compute_and_tell
     from companion.runs.results import published_results
 
-    chosen = {e: [*universes(e).values(), *specifications(e).values()] for e in experiments}
-    with _going_on(fresh, [p for group in chosen.values() for p in group], options):
-        for experiment, protocols in chosen.items():
-            click.echo(f"{experiment}, {len(protocols)} universes and joint specifications")
-            rows = pd.concat(compute_all(protocols, _indented, **options), ignore_index=True)
-            click.echo(f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe")
-            for line in _gain_lines(rows, published_results(), experiment):
-                _indented(line)
+    for experiment in experiments:
+        protocols = [*universes(experiment).values(), *specifications(experiment).values()]
+        click.echo(f"{experiment}, {len(protocols)} universes and joint specifications")
+        rows = compute_and_tell(protocols, _indented, **options)
+        click.echo(f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe")
+        for line in _gain_lines(rows, published_results(), experiment):
+            _indented(line)
 
 
 def _gain_lines(rows, published, experiment):
@@ -118,25 +100,6 @@ def _gain_lines(rows, published, experiment):
         yield f"{name:<{width}}  {row['gain']:+6.2f}   published {known}"
 
 
-@contextmanager
-def _going_on(fresh, protocols, options):
-    """Begin again where asked to; who goes on after a failure or an interrupt must not ask."""
-    from companion.runs.reproduce import start_afresh
-    from companion.runs.store import ParameterMismatchError
-    from companion.runs.sweep import SchedulerError, SweepError, SweepInterrupted
-
-    try:
-        if fresh:
-            start_afresh(protocols, options["path"], options["scheduler"])
-        yield
-    except ParameterMismatchError as error:
-        raise ParameterMismatchError(f"{error}, or remove them by --fresh") from None
-    except (SweepError, SweepInterrupted) as error:
-        if not fresh or isinstance(error, SchedulerError):
-            raise
-        raise type(error)(f"{error}; leave out --fresh, or it begins again") from None
-
-
 @click.command()
 @click.option(
     "--all", "everything", is_flag=True, help="Everything published, not only the matched tables."
@@ -145,21 +108,24 @@ def _going_on(fresh, protocols, options):
 def verify(everything, jobs):
     """Compute one run of every case again and compare it with the published one.
 
-    By default of the matched tables. Exit code 1 if something differs; what does is named.
+    By default of the matched tables. Interrupted, the command resumes when it is called again. Exit
+    code 1 if something differs; what does is named.
     """
     from companion.runs.protocols import load_protocol
-    from companion.runs.reproduce import known_protocols
-    from companion.runs.results import verify
+    from companion.runs.reproduce import known_protocols, names_of
+    from companion.runs.results import what_differs
 
+    protocols = known_protocols() if everything else [load_protocol(e) for e in EXPERIMENTS]
     moved = 0
-    for protocol in known_protocols() if everything else map(load_protocol, EXPERIMENTS):
-        name = f"{protocol['experiment']} {protocol['protocol']}"
-        sentences = verify(protocol, jobs)
+    found = what_differs(protocols, jobs=jobs, progress=True)
+    for protocol, sentences in zip(protocols, found, strict=True):
+        name = " ".join(names_of(protocol))
         if not sentences:
             click.echo(f"{name}: one run of each of {len(protocol['cases'])} cases agrees")
         for sentence in sentences:
             click.echo(f"ddr-book: {name}: {sentence}", err=True)
-        moved += len(sentences)
+        moved += bool(sentences)
+    click.echo(f"{len(protocols) - moved} of {len(protocols)} protocols agree")
     return 1 if moved else 0
 
 
@@ -167,13 +133,20 @@ def verify(everything, jobs):
 @store_option
 @click.option("--into", type=Path, help="The folder (default: book/results).")
 @click.option("--replace", is_flag=True, help="Take published runs of other parameters out.")
-def publish(path, into, replace):
+@click.option(
+    "--remove",
+    nargs=2,
+    multiple=True,
+    metavar="EXPERIMENT PROTOCOL",
+    help="Only take these published runs out; may be given several times.",
+)
+def publish(root, into, replace, remove):
     """Add the runs of a store to the published ones, as sorted CSV files."""
-    from companion.runs.published import publish
+    from companion.runs.published import publish, take_out
 
-    if not path.is_file():
-        raise ValueError(f"--store must be a file with runs, got {str(path)!r}, which is none")
-    for written in publish(path, into, replace):
+    if not remove and not root.is_dir():
+        raise ValueError(f"--store must be a folder with runs, got {str(root)!r}, which is none")
+    for written in take_out(remove, into) if remove else publish(root, into, replace):
         click.echo(written)
 
 
@@ -181,7 +154,7 @@ def publish(path, into, replace):
 @click.argument("experiment")
 @jobs_option
 @store_option
-def search(experiment, jobs, path):
+def search(experiment, jobs, root):
     """Search for the protocol that reproduces a printed table, by the rules of book/search.
 
     EXPERIMENT is synthetic, biased or cross. Interrupted, the command resumes when it is called
@@ -190,7 +163,7 @@ def search(experiment, jobs, path):
     from companion.evidence import protocol_search as searching
 
     rules = searching.read_search(experiment)
-    found = searching.compute(rules, path, _indented, jobs=jobs, progress=True)
+    found = searching.compute(rules, root, _indented, jobs=jobs, progress=True)
     for written in searching.publish(rules, found):
         click.echo(written)
     printed, found = searching.visible(experiment, rules), searching.published_outcomes(rules)

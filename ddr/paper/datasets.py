@@ -71,7 +71,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What :func:`verify` found: a status of "ok", "missing" or "damaged", and a size in bytes."""
+    """What :func:`check_files` found: a status of "ok", "missing" or "damaged", and bytes."""
 
     name: str
     file: str
@@ -162,7 +162,7 @@ def digits_pair(name, a, b, folder=None):
     )
 
 
-def verify(folder=None):
+def check_files(folder=None):
     """Check every bundled file, or those in another folder, against the manifest."""
     checks = []
     for name, entry in manifest()["datasets"].items():

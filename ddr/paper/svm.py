@@ -1,11 +1,10 @@
-"""Linear support vector machines with Platt posteriors.
+"""The linear support vector machine of two classes, with Platt posteriors.
 
 The learner of the cross-dataset experiments: LIBSVM's C-SVC through scikit-learn, weights respected
 in the machine and in the sigmoid. ``LinearSVMWithPosteriorsCV`` chooses the cost by
 importance-weighted cross-validation; each machine tells the next which rows lie near the margin.
 """
 
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
+from sklearn.utils.multiclass import type_of_target
 
 from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
 from ddr.iwcv import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
@@ -30,19 +30,26 @@ _MANY, _STEP = 1000, 4
 _SLACK = 2.0
 
 
-class _Machines(NamedTuple):
-    """One linear machine for each pair of classes, positive for the second of the pair."""
+class _Machine(NamedTuple):
+    """A plane, positive for the second class."""
 
-    coef: np.ndarray  # (pairs, d)
-    intercept: np.ndarray  # (pairs,)
+    coef: np.ndarray
+    intercept: float
     free: bool  # whether no row is held back by its cost: larger costs have the same solution
 
+    def decision(self, X):
+        return X @ self.coef + self.intercept
 
-def _fit_pair(X, sign, cost, tol, seen):
-    """Plane of a C-SVC, first of the rows ``seen``; rows that violate its margin join them.
 
-    Rows far beyond the margin do not change the solution, so a related machine tells which matter.
+def _fit_machine(X, second, cost, tol, start=None):
+    """Fit a C-SVC, first to the rows near the margin of ``start``; one class alone is predicted.
+
+    Rows far beyond the margin do not change the solution; those that turn out to violate it join.
     """
+    sign = np.where(second, 1.0, -1.0)
+    if len(np.unique(sign)) < 2:
+        return _Machine(np.zeros(X.shape[1]), sign[0], True)
+    seen = np.ones(len(X), dtype=bool) if start is None else sign * start.decision(X) < _NEAR
     while True:
         if len(np.unique(sign[seen])) < 2:
             seen = np.ones(len(X), dtype=bool)
@@ -52,56 +59,24 @@ def _fit_pair(X, sign, cost, tol, seen):
         svc = SVC(kernel=kernel, tol=tol, max_iter=_MOST_STEPS)
         svc.fit(X_seen if kernel == "linear" else X_seen @ X_seen.T, sign[rows], cost[rows])
         dual, support = svc.dual_coef_[0], rows[svc.support_]
-        coef, intercept = dual @ X[support], svc.intercept_[0]
-        margin = sign * (X @ coef + intercept)
+        free = bool(np.all(np.abs(dual) < cost[support] * (1 - 1e-9)))
+        machine = _Machine(dual @ X[support], svc.intercept_[0], free)
+        margin = sign * machine.decision(X)
         if not np.any(margin[~seen] < 1 - _SLACK * tol):
-            return coef, intercept, np.all(np.abs(dual) < cost[support] * (1 - 1e-9))
+            return machine
         seen = seen | (margin < _NEAR)
 
 
-def _fit_machines(X, y_index, cost, n_classes, tol, start=None):
-    """Fit a C-SVC for each pair of classes; of a single class, predict that class."""
-    planes = []
-    for k, (first, second) in enumerate(combinations(range(n_classes), 2)):
-        rows = np.flatnonzero((y_index == first) | (y_index == second))
-        sign = np.where(y_index[rows] == second, 1.0, -1.0)
-        if len(np.unique(sign)) < 2:
-            planes.append((np.zeros(X.shape[1]), sign[0] if len(sign) else -1.0, True))
-            continue
-        seen = np.ones(len(rows), dtype=bool)
-        if start is not None:
-            seen = sign * (X[rows] @ start.coef[k] + start.intercept[k]) < _NEAR
-        planes.append(_fit_pair(X[rows], sign, cost[rows], tol, seen))
-    coef = np.array([plane[0] for plane in planes]).reshape(-1, X.shape[1])
-    return _Machines(coef, np.array([p[1] for p in planes]), all(p[2] for p in planes))
-
-
-def _held_out_scores(X, y_index, weight, splits, n_classes, Cs, tol, start):
-    """Class scores of the held-out rows, fold after fold, for each C of an increasing sequence."""
-    scores = [[] for _ in Cs]
+def _held_out_decisions(X, second, weight, splits, Cs, tol, start):
+    """Decision values of the held-out rows, fold after fold, for each of increasing costs."""
+    decisions = [[] for _ in Cs]
     for train, test in splits:
-        machines = start
+        machine = start
         for k, C in enumerate(Cs):
-            if k == 0 or not machines.free:
-                cost = C * weight[train]
-                machines = _fit_machines(X[train], y_index[train], cost, n_classes, tol, machines)
-            decisions = X[test] @ machines.coef.T + machines.intercept
-            scores[k].append(_class_scores(decisions, n_classes))
-    return [np.concatenate(parts) for parts in scores]
-
-
-def _class_scores(pair_decisions, n_classes):
-    """Votes of the pairs, ties settled by decision values, as in SVC; of two classes, -f and f."""
-    if n_classes == 2:
-        return np.concatenate([-pair_decisions, pair_decisions], axis=1)
-    votes = np.zeros((len(pair_decisions), n_classes))
-    confidence = np.zeros_like(votes)
-    for (first, second), f in zip(combinations(range(n_classes), 2), pair_decisions.T, strict=True):
-        votes[:, first] += f <= 0
-        votes[:, second] += f > 0
-        confidence[:, first] -= f
-        confidence[:, second] += f
-    return votes + confidence / (3 * (np.abs(confidence) + 1))
+            if k == 0 or not machine.free:
+                machine = _fit_machine(X[train], second[train], C * weight[train], tol, machine)
+            decisions[k].append(machine.decision(X[test]))
+    return [np.concatenate(parts) for parts in decisions]
 
 
 def fit_platt(decision, positive, weight):
@@ -137,72 +112,66 @@ def fit_platt(decision, positive, weight):
     return solution.x / [scale, 1.0]
 
 
-def _fit_platts(scores, y_index, weight):
-    """A and B of the sigmoid of each class, or of the second of two."""
-    n_classes = scores.shape[1]
-    columns = [1] if n_classes == 2 else range(n_classes)
-    return np.array([fit_platt(scores[:, c], y_index == c, weight) for c in columns])
-
-
-def platt_posterior(scores, platt):
-    """Posterior probabilities of class scores under fitted sigmoids; rows sum to one."""
-    if scores.shape[1] == 2:
-        z = platt[0, 0] * scores[:, 1] + platt[0, 1]
-        return np.stack([expit(z), expit(-z)], axis=1)
-    log_posterior = -np.logaddexp(0, scores * platt[:, 0] + platt[:, 1])
-    posterior = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True))
-    return posterior / posterior.sum(axis=1, keepdims=True)
+def platt_posterior(decision, platt):
+    """Posterior probabilities of both classes; ``platt`` holds A and B of the sigmoid."""
+    z = platt[0] * decision + platt[1]
+    return np.stack([expit(z), expit(-z)], axis=1)
 
 
 class _PlattSVM(ClassifierMixin, BaseEstimator):
     """What ``LinearSVMWithPosteriors`` and its CV sibling share: the final fit and predictions."""
 
-    def _fit_all(self, X, y_index, weight, C, start=None):
-        """Fit the machines to all rows but those of weight zero, which LIBSVM drops as well."""
-        kept = np.flatnonzero(weight)
-        m, cost = len(self.classes_), C * weight
+    def _fit_all(self, X, second, weight, C, start=None):
+        """Fit the machine to all rows but those of weight zero, which LIBSVM drops as well."""
+        kept, cost = np.flatnonzero(weight), C * weight
         if start is None and len(kept) > _MANY:
             few = kept[::_STEP]
-            start = _fit_machines(X[few], y_index[few], _STEP * cost[few], m, self.tol)
-        machines = _fit_machines(X[kept], y_index[kept], cost[kept], m, self.tol, start)
-        self.coef_, self.intercept_ = machines.coef, machines.intercept
-        return machines
+            start = _fit_machine(X[few], second[few], _STEP * cost[few], self.tol)
+        machine = _fit_machine(X[kept], second[kept], cost[kept], self.tol, start)
+        self.coef_, self.intercept_ = machine.coef[None], np.array([machine.intercept])
+        return machine
 
     def _check_fit(self, X, y, sample_weight):
-        """Checked rows, indices of their classes and weights."""
+        """Checked rows, which of them are of the second class, and weights."""
         check_choice(self.predict_by, "predict_by", ("posterior", "decision"))
         check_positive(self.tol, "tol")
-        return check_fit_data(self, X, y, sample_weight)
+        X, y_index, weight = check_fit_data(self, X, y, sample_weight)
+        if len(self.classes_) == 1:
+            raise ValueError(f"y must have 2 classes, got one class, {self.classes_[0]!r}")
+        if len(self.classes_) > 2:  # the words that scikit-learn's checks look for
+            kind = type_of_target(y)
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+            )
+        return X, y_index == 1, weight
 
-    def _scores(self, X):
-        return _class_scores(X @ self.coef_.T + self.intercept_, len(self.classes_))
-
-    def _checked_scores(self, X):
-        return self._scores(check_new_rows(self, X))
+    def _decision(self, X):
+        return check_new_rows(self, X) @ self.coef_[0] + self.intercept_[0]
 
     def decision_function(self, X):
-        """Values that ``predict`` goes by: positive for the second of two classes.
+        """Values that ``predict`` goes by: positive for the second class.
 
         With ``predict_by="decision"`` those of scikit-learn's ``SVC``, with
-        ``predict_by="posterior"`` log-odds of two classes or posteriors of more.
+        ``predict_by="posterior"`` log-odds.
         """
-        scores = self._checked_scores(X)
+        decision = self._decision(X)
         if self.predict_by == "decision":
-            return scores[:, 1] if scores.shape[1] == 2 else scores
-        if scores.shape[1] == 2:
-            return -(self.platt_[0, 0] * scores[:, 1] + self.platt_[0, 1])
-        return platt_posterior(scores, self.platt_)
+            return decision
+        return -(self.platt_[0] * decision + self.platt_[1])
 
     def predict_proba(self, X):
         """Posterior probabilities of each row, one column for each of ``classes_``."""
-        return platt_posterior(self._checked_scores(X), self.platt_)
+        return platt_posterior(self._decision(X), self.platt_)
 
     def predict(self, X):
         """Most probable class of each row, or that of the machine's side (``predict_by``)."""
-        scores = self._checked_scores(X)
-        if self.predict_by == "posterior":
-            scores = platt_posterior(scores, self.platt_)
-        return self.classes_[scores.argmax(axis=1)]
+        second = self.decision_function(X) > 0
+        return self.classes_[second.astype(int)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
 
 class LinearSVMWithPosteriors(_PlattSVM):
@@ -228,11 +197,11 @@ class LinearSVMWithPosteriors(_PlattSVM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (m,)
-    coef_, intercept_ : ndarrays of shape (pairs, d) and (pairs,)
-        One machine for each pair of classes, positive for the second of the pair.
-    platt_ : ndarray of shape (1, 2) for two classes, else (m, 2)
-        A and B of the sigmoids.
+    classes_ : ndarray of shape (2,)
+    coef_, intercept_ : ndarrays of shape (1, d) and (1,)
+        The machine, positive for the second class.
+    platt_ : ndarray of shape (2,)
+        A and B of the sigmoid.
     n_features_in_ : int
 
     Notes
@@ -242,9 +211,6 @@ class LinearSVMWithPosteriors(_PlattSVM):
     As in LIBSVM, the scale of the weights multiplies ``C``: bring them to mean one where ``C`` is
     to keep its meaning. A weight means copies: weight 2 is a repeated row, weight 0 a row that is
     not there (with explicit folds; with a number of folds, copies may be dealt apart).
-
-    With more than two classes, each class's score among the pairwise machines gets its own
-    sigmoid, and the probabilities are normalised.
 
     References
     ----------
@@ -278,18 +244,16 @@ class LinearSVMWithPosteriors(_PlattSVM):
         """Fit the machine and the sigmoid; ``sample_weight`` is the importance of each row."""
         check_choice(self.calibration, "calibration", ("cv", "train"))
         C = check_positive(self.C, "C")
-        X, y_index, weight = self._check_fit(X, y, sample_weight)
-        machines = self._fit_all(X, y_index, weight, C)
+        X, second, weight = self._check_fit(X, y, sample_weight)
+        machine = self._fit_all(X, second, weight, C)
         if self.calibration == "train":
             rows = np.flatnonzero(weight)
-            scores = self._scores(X[rows])
+            decisions = machine.decision(X[rows])
         else:
-            splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
+            splits = weighted_splits(self.cv, X, second, weight, self.random_state)
             rows = np.concatenate([test for _, test in splits])
-            (scores,) = _held_out_scores(
-                X, y_index, weight, splits, len(self.classes_), [C], self.tol, machines
-            )
-        self.platt_ = _fit_platts(scores, y_index[rows], weight[rows])
+            (decisions,) = _held_out_decisions(X, second, weight, splits, [C], self.tol, machine)
+        self.platt_ = fit_platt(decisions, second[rows], weight[rows])
         return self
 
 
@@ -357,26 +321,26 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         """Choose C and fit as ``LinearSVMWithPosteriors`` does, the sigmoid to held-out values."""
         check_choice(self.loss, "loss", LOSSES)
         Cs = check_grid(self.Cs, "Cs")
-        X, y_index, weight = self._check_fit(X, y, sample_weight)
-        splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
+        X, second, weight = self._check_fit(X, y, sample_weight)
+        splits = weighted_splits(self.cv, X, second, weight, self.random_state)
         self.n_splits_ = len(splits)
         held_out = np.concatenate([test for _, test in splits])
-        y_held, w_held = y_index[held_out], weight[held_out]
-        m = len(self.classes_)
+        truth, mass = second[held_out], weight[held_out]
         order = np.argsort(Cs, kind="stable")
-        start = self._fit_all(X, y_index, weight, Cs[order[0]])
-        scores = _held_out_scores(X, y_index, weight, splits, m, Cs[order], self.tol, start)
-        risks = np.array([self._risk(s, y_held, w_held) for s in scores])
+        start = self._fit_all(X, second, weight, Cs[order[0]])
+        decisions = _held_out_decisions(X, second, weight, splits, Cs[order], self.tol, start)
+        risks = np.array([self._risk(values, truth, mass) for values in decisions])
         best = first_best(risks)
         self.cv_scores_ = np.empty(len(Cs))
         self.cv_scores_[order] = risks
         self.best_C_, self.best_score_ = float(Cs[order[best]]), float(risks[best])
         if best > 0 and not start.free:
-            self._fit_all(X, y_index, weight, self.best_C_, start)
-        self.platt_ = _fit_platts(scores[best], y_held, w_held)
+            self._fit_all(X, second, weight, self.best_C_, start)
+        self.platt_ = fit_platt(decisions[best], truth, mass)
         return self
 
-    def _risk(self, scores, y_index, weight):
-        if self.loss != "zero_one":
-            scores = platt_posterior(scores, _fit_platts(scores, y_index, weight))
-        return weighted_risk(posterior_loss(y_index, scores, self.loss), weight)
+    def _risk(self, decision, second, weight):
+        if self.loss == "zero_one":
+            return weighted_risk((decision > 0) != second, weight)
+        posterior = platt_posterior(decision, fit_platt(decision, second, weight))
+        return weighted_risk(posterior_loss(second.astype(int), posterior, self.loss), weight)

@@ -2,8 +2,8 @@
 
 import re
 
-from companion.kit.nbval_numbers import Tolerance
-from companion.kit.parameters import parse_parameters
+from companion.browser.declared import parse_parameters
+from companion.kit.tolerances import Tolerance
 
 MAX_LINES = 15
 ABSOLUTE_PATH = re.compile(

@@ -5,9 +5,10 @@ import shutil
 
 import nbformat
 import pytest
+from companion.browser.numbers import differences
 from companion.kit.execute import RUNS
-from companion.kit.nbval_numbers import Tolerance, differences
 from companion.kit.parameters import list_notebooks
+from companion.kit.tolerances import Tolerance
 from hygiene import offences
 
 pytest_plugins = ["pytester"]

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from companion.browser.declared import check_values
 from companion.cli import cli
 from companion.kit.execute import RUNS
-from companion.kit.parameters import check_values, list_notebooks, read_parameters
+from companion.kit.parameters import list_notebooks, read_parameters
 from test_reruns import EXTREMES
 
 pytestmark = pytest.mark.browser
@@ -120,28 +121,3 @@ def test_the_printed_commands_run(tab, root, tmp_path, stem):
     for made in (*(tmp_path / RUNS).glob("*.ipynb"), tmp_path / "out.ipynb"):
         cells = nbformat.read(made, as_version=4).cells
         assert not [o for c in cells for o in c.get("outputs", []) if o.output_type == "error"]
-
-
-def test_the_explorer_of_the_shift_reacts_to_keys(tab):
-    tab.open("book/explorer.html")
-    picture, answer = tab.locator("#ddr-shift svg"), tab.locator("#ddr-shift p[aria-live]")
-    seen = {(answer.inner_text(), picture.inner_html())}
-    for knob in tab.locator("#ddr-shift select").all():
-        knob.press("ArrowUp")
-        seen.add((answer.inner_text(), picture.inner_html()))
-        assert picture.get_attribute("aria-label") == answer.inner_text()
-    assert len(seen) == 4
-    assert re.search(r"\d % of the test points", answer.inner_text())
-
-
-def test_the_explorer_of_choices_shows_the_gain_of_each_table(tab, root):
-    tab.open("book/multiverse.html")
-    data = json.loads(tab.locator("#ddr-choices script").text_content())
-    knob, answer = tab.locator("#ddr-choices select"), tab.locator("#ddr-choices p[aria-live]")
-    knob.press("ArrowDown")
-    chosen = data["choices"][1]
-    shown = answer.inner_text()
-    assert chosen["name"] in shown
-    for table, gain in chosen["gains"].items():
-        expected = f"{abs(gain[0]):.2f} points over" if gain else "is not affected"
-        assert re.search(rf"{re.escape(table)} \S*\s?{re.escape(expected)}", shown)

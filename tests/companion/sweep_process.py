@@ -1,7 +1,7 @@
 """A small real sweep, for tests that need it in a process of its own.
 
-``python sweep_process.py FILE N_TASKS [--jobs N] [--wait] [--pause SECONDS]`` sweeps, then prints
-how many runs it computed in its own process.
+``python sweep_process.py FOLDER N_TASKS [--jobs N] [--pause SECONDS]`` sweeps, then prints how many
+runs it computed in its own process.
 """
 
 import argparse
@@ -12,8 +12,7 @@ import sys
 import time
 
 import numpy as np
-from companion.runs import store
-from companion.runs.store import Store, StoreError, Task
+from companion.runs.store import Store
 from companion.runs.sweep import SweepError, SweepInterrupted, sweep
 
 PARAMETERS = {"n": 60, "dimension": 3, "alphas": [0.1, 10.0]}
@@ -46,58 +45,57 @@ class RidgeRun:
         return [{**row, "seconds": time.perf_counter() - start} for row in rows]
 
 
-def make_store(path):
-    return Store(path, "ridge", "test", PARAMETERS)
+def make_store(root):
+    return Store(root, PARAMETERS, experiment="ridge", protocol="test")
 
 
 def make_tasks(n_tasks):
     cases = ["shift=1", "shift=0.5", "shift=0.2"]
-    return [Task(cases[i % 3], i // 3) for i in range(n_tasks)]
+    return [(cases[i % 3], i // 3) for i in range(n_tasks)]
 
 
-def comparable(path):
+def work(run, root, n_tasks):
+    return [(make_store(root), run, make_tasks(n_tasks))]
+
+
+def comparable(root):
     """Give the rows of the store without the column that is not reproducible."""
-    return make_store(path).rows().drop(columns="seconds").to_csv(index=False)
+    return make_store(root).rows().drop(columns="seconds").to_csv(index=False)
 
 
-def sweep_here(path, n_tasks, pause=0.0):
+def sweep_here(root, n_tasks):
     """Sweep in this process; give the number of runs that had to be computed."""
-    run = RidgeRun(pause)
-    sweep(run, make_tasks(n_tasks), make_store(path))
+    run = RidgeRun()
+    sweep(work(run, root, n_tasks))
     return run.n_calls
 
 
-def sweep_and_die(path, n_tasks, n_statements):
-    """Sweep, and be killed when the n-th statement of SQL begins."""
-    connect, numbers = store._connect, itertools.count(1)
+def sweep_and_die(root, n_tasks, n_steps):
+    """Sweep, and be killed when the n-th step on the files of the store begins."""
+    numbers = itertools.count(1)
 
-    def deadly(statement):
-        if next(numbers) == n_statements:
+    def deadly(event, arguments):
+        steps = ("open", "os.mkdir", "os.rename", "os.remove", "os.listdir", "os.scandir")
+        if event in steps and str(root) in str(arguments[0]) and next(numbers) == n_steps:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def traced(where):
-        connection = connect(where)
-        connection.set_trace_callback(deadly)
-        return connection
-
-    store._connect = traced
-    sweep_here(path, n_tasks)
+    sys.addaudithook(deadly)
+    sweep_here(root, n_tasks)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("path")
+    parser.add_argument("root")
     parser.add_argument("n_tasks", type=int)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--wait", action="store_true")
     parser.add_argument("--pause", type=float, default=0.0)
     options = parser.parse_args()
     # a shell's background jobs ignore the interrupt that a terminal would send
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    run, into = RidgeRun(options.pause), make_store(options.path)
+    run = RidgeRun(options.pause)
     try:
-        sweep(run, make_tasks(options.n_tasks), into, jobs=options.jobs, wait=options.wait)
-    except (StoreError, SweepError) as error:
+        sweep(work(run, options.root, options.n_tasks), jobs=options.jobs)
+    except SweepError as error:
         sys.exit(str(error))
     except SweepInterrupted as interruption:
         print(interruption, file=sys.stderr)

@@ -1,8 +1,7 @@
 """The self-audit of the printed numbers, against hand-worked counts and simulation."""
 
 import numpy as np
-from companion.evidence import printed_audit as audit
-from companion.pages import audit as audit_page
+from companion.evidence import audit
 from scipy import stats
 
 
@@ -126,14 +125,13 @@ def test_synthetic_spread_is_what_the_test_draw_gives():
     assert not audit.sampling_spread(n_test=100)["plausible"].all()
 
 
-def test_page_fragments_carry_the_computed_counts():
-    text = audit_page.files()
-    assert "21 of them are significant against both rivals and 9 miss 5 %" in text["audit_bold.md"]
-    assert "For GermanCredit no pairing of 30 runs reaches it." in text["audit_bold.md"]
-    missed = int((~audit.bold_tests()["reached"]).sum())
-    assert text["audit_bold.md"].count("\n| ") == missed + 1
+def test_the_page_carries_the_computed_counts():
+    text = audit.bold().data
+    assert "21 of them are significant against both rivals and 9 miss 5 %" in text
+    assert "For GermanCredit no pairing of 30 runs reaches it." in text
+    assert text.count("\n| ") == int((~audit.bold_tests()["reached"]).sum()) + 1
     row = "| USPS to MNIST | 7 from 2 % to 7 % | uLSIF | points | whole percent | 6 | 6 | no |"
-    assert row in text["audit_counts.md"]
+    assert row in audit.sentences_table().data
     above = "| DDR-uLSIF is above the Oracle column | 0 of 6 | 8 of 10 | – |"
-    assert above in text["audit_orders.md"]
-    assert "In 2 rows the best average carries no emphasis" in text["audit_plain.md"]
+    assert above in audit.orders_table().data
+    assert "In 2 rows the best average carries no emphasis" in audit.typefaces_and_spread().data

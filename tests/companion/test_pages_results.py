@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from companion.cli import cli, main
-from companion.evidence import choices
+from companion.cli import cli
+from companion.evidence import choices, claims, front, multiverse, scoreboard
 from companion.evidence import printed as paper
+from companion.evidence.plots import gains_of_all_cases, specification_curve, universe_forest
 from companion.evidence.universes import (
     curve_inference,
     gain_changes,
@@ -16,23 +17,12 @@ from companion.evidence.universes import (
     universe_name,
     universes_reading,
 )
-from companion.figures.gains import gains_of_all_cases, specification_curve, universe_forest
-from companion.pages import (
-    claims,
-    differences,
-    gather,
-    headline,
-    landing,
-    multiverse,
-    scoreboard,
-)
+from companion.evidence.verdicts import judge
+from companion.kit import build
 from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.multiverse import specifications
 from companion.runs.protocols import load_protocol
 from paper_runs import complete_runs, swapped
-
-PAGES = (landing, headline, differences, scoreboard, multiverse, claims)
-
 
 COLUMNS = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
 
@@ -40,11 +30,6 @@ COLUMNS = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
 @pytest.fixture(scope="module")
 def printed_runs():
     return complete_runs()
-
-
-@pytest.fixture(scope="module")
-def printed(printed_runs):
-    return gather(printed_runs, live=False)
 
 
 def made_up_universes(shifts, runs=10):
@@ -80,8 +65,9 @@ def test_a_build_without_all_runs_names_what_is_missing_and_the_command(
     def complete(protocol):
         return (protocol["experiment"], protocol["protocol"]) != lacking
 
-    monkeypatch.setattr("companion.pages.complete", complete)
-    assert main(["pages"]) == 1
+    monkeypatch.setattr(build, "complete", complete)
+    with pytest.raises(SystemExit):
+        build.main()
     said = capsys.readouterr().err
     assert f"not all runs of {lacking[1]} ({lacking[0]}) are published" in said
     computing, publishing = re.search(r"`ddr-book (.*) && ddr-book (.*)`", said).groups()
@@ -91,70 +77,46 @@ def test_a_build_without_all_runs_names_what_is_missing_and_the_command(
     assert publishing in cli.commands
 
 
-# Every page
+# The first page and the scoreboard
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_each_fragment_is_complete_and_included_in_the_book(page, printed, root):
-    texts = {name: text for name, text in page.files(printed).items() if name.endswith(".md")}
-    assert "nan" not in "\n".join(texts.values())
-    book = "".join(path.read_text(encoding="utf-8") for path in (root / "book").glob("*.md"))
-    for name in texts:
-        assert f"```{{include}} _generated/{name}\n" in book
+def lines(shown):
+    return shown.data.splitlines()
 
 
-def test_fragments_of_the_published_runs(root):
-    """What `make html` wrote: no gap and no code word, a file and a text for each figure."""
-    folder = root / "book" / "_generated"
-    fragments = [p for p in folder.glob("*.md") if not p.name.startswith(("use_", "reliability"))]
-    if not fragments:
-        pytest.skip("the pages are not generated: run `make html` first")
-    for path in fragments:
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r"\bnan\b|\bNone\b|\bR[0-3]\b", text), path.name
-        for figure in re.findall(r"{figure} _generated/(\S+)", text):
-            assert (folder / figure).stat().st_size > 5_000
-        assert len(re.findall(r":alt: \S+", text)) == text.count("{figure}")
-
-
-# The first page
-
-
-def test_runs_like_the_papers_reproduce_everywhere(printed):
-    table = headline.headline_table(printed).query("Protocol == 'matched'")
-    assert set(table["Verdict"]) == {"reproduces"}
-    for gain, in_print in zip(
-        table["Gain over uLSIF"], table["Gain over uLSIF in print"], strict=True
-    ):
+def test_runs_like_the_papers_reproduce_everywhere(printed_runs):
+    matched = [row for row in lines(scoreboard.verdicts_table(printed_runs)) if "matched" in row]
+    assert [row.split(" | ")[2] for row in matched] == ["reproduces"] * len(EXPERIMENTS)
+    matched = [row for row in lines(scoreboard.gains_table(printed_runs)) if "matched" in row]
+    for row in matched:
+        in_print, gain = row.split(" | ")[2:4]
         assert gain.startswith(f"{in_print}\u00a0(")
-    assert table["Better, worse than uLSIF"].iloc[0] == ("6,\u00a00\u00a0of\u00a06")
-    first = landing.status_lines(printed).splitlines()[0]
+    assert matched[0].split(" | ")[4] == "6,\u00a00\u00a0of\u00a06"
+    first = front.status_lines(printed_runs).splitlines()[0]
     assert first.startswith("- **Paper's Table 2 (synthetic data):** *reproduces* with matched")
     assert "+0.87 points over uLSIF and +1.75 over no weights" in first
+    assert front.badges(printed_runs).data.count("[reproduces]{.ddr-word .ddr-good}") == 6
 
 
-def test_doctored_runs_change_the_first_page(printed, printed_runs):
-    doctored = gather(swapped(printed_runs), live=False)
-    words = headline.headline_table(doctored).query("Protocol == 'matched'")["Verdict"]
-    assert "reproduces" not in set(words)
-    assert landing.status_lines(doctored) != landing.status_lines(printed)
-    assert headline.claims_sentence(doctored) != headline.claims_sentence(printed)
+def test_doctored_runs_change_every_headline(printed_runs):
+    doctored = swapped(printed_runs)
+    matched = [row for row in lines(scoreboard.verdicts_table(doctored)) if "matched" in row]
+    assert "reproduces" not in {row.split(" | ")[2] for row in matched}
+    for show in (scoreboard.claims_sentence, scoreboard.gains_sentence, front.answer_cards):
+        assert show(doctored).data != show(printed_runs).data
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_the_figure_has_a_row_for_each_case(printed, columns):
-    figure = gains_of_all_cases(printed.gains, columns)
+def test_the_figure_has_a_row_for_each_case(printed_runs, columns):
+    figure = gains_of_all_cases(scoreboard.all_gains(printed_runs), columns)
     assert sorted(len(axis.get_yticks()) for axis in figure.axes) == [6, 10, 20]
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["paper", "ours, matched", "ours, tuned"]
 
 
-# The scoreboard
-
-
-def test_every_printed_value_has_its_row(printed):
+def test_every_printed_value_has_its_row(printed_runs):
     for experiment in EXPERIMENTS:
-        text = scoreboard.protocol_text(printed, experiment, "matched")
+        text = scoreboard.section(printed_runs, experiment, "matched").data
         rows = [line for line in text.splitlines() if line.split(" | ")[2:3] == ["agrees"]]
         assert len(rows) == len(paper.values(experiment))
         assert f"- {len(rows)} values: {len(rows)} agree (" in text
@@ -168,12 +130,12 @@ def test_orders_that_were_not_kept_come_first(printed_runs):
     # Only the runs of a part of the cases change hands, so that both kinds are there.
     some = printed_runs["case"].isin(["100", "200"])
     both = pd.concat([swapped(printed_runs[some]), printed_runs[~some]])
-    orders = scoreboard.orders_table(gather(both, live=False).verdicts["synthetic", "matched"])
+    orders = scoreboard.orders_table(judge(both, "synthetic"))
     assert orders["Order"].tolist() == ["reversed"] * 2 + ["kept"] * 15
 
 
-def test_numbers_stay_on_one_line(printed):
-    text = scoreboard.protocol_text(printed, "synthetic", "matched")
+def test_numbers_stay_on_one_line(printed_runs):
+    text = scoreboard.section(printed_runs, "synthetic", "matched").data
     assert "**0.9717\u00a0±\u00a00.0060**" in text
     assert " ± " not in text
 
@@ -190,15 +152,16 @@ def test_further_methods_are_shown_apart(printed_runs):
 # The claims
 
 
-def test_page_shows_every_claim_by_name_with_verdict_and_evidence(printed):
-    overview = claims.overview_text(printed.claims)
-    details = claims.details_text(printed.claims, "paper")
-    for row in printed.claims.drop_duplicates("id").itertuples():
-        assert f"| {{ref}}`{row.name} <claim-{row.id.lower()}>` | {row.place} |" in overview
-        own = row.by == "ours"
-        assert (f"### {row.name}\n\n{row.claim}" in details) != own
-    assert "- **holds** (matched): found 6 of 6, claimed 6 of 6, expected of an exact" in details
-    assert "- **holds** (tuned): found 6 of 6, claimed 6 of 6, expected of an exact" in details
+def test_page_shows_every_claim_by_name_with_verdict_and_evidence(printed_runs):
+    judged = claims.evaluate_claims(printed_runs, live=False)
+    overview = "".join(claims.overview(judged, by).data for by in ("paper", "ours"))
+    details = claims.details(judged, "paper").data
+    for row in judged.drop_duplicates("id").itertuples():
+        assert f"| {{ref}}`{row.name} <claim-{row.id.lower()}>` | **" in overview
+        assert (f"): {row.claim}\n- **We find** (" in details) == (row.by == "paper")
+    for protocol in ("matched", "tuned"):
+        said = f"- **We find** ({protocol}): *holds*. found 6 of 6, claimed 6 of 6, an exact"
+        assert said in details
 
 
 # The multiverse
@@ -249,11 +212,11 @@ def test_a_specification_curve_tells_a_gain_from_none():
     assert found["p"].tolist() == pytest.approx([1 / 64] * 3)
     none = joint_gains(joint_runs(lambda number, place: (-1) ** place), "synthetic")
     assert (curve_inference(none)["p"] > 0.4).all()
-    text = multiverse.joint_text("synthetic", clear)
+    text = multiverse.joint_reading(joint_runs(lambda _, place: 1 + 0.1 * place), "synthetic").data
     assert text.startswith("64 specifications drawn at random")
     assert "the median is +1.25 (p = 0.016)" in text
-    worse = joint_gains(joint_runs(lambda number, place: -1 - 0.1 * place), "synthetic")
-    assert "positive in 0 of them" in multiverse.joint_text("synthetic", worse)
+    worse = joint_runs(lambda number, place: -1 - 0.1 * place)
+    assert "positive in 0 of them" in multiverse.joint_reading(worse, "synthetic").data
 
 
 def test_the_curve_is_drawn_in_order_above_its_choices():

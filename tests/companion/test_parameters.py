@@ -1,12 +1,11 @@
 """Parameter cards: strictly parsed, and wrong values refused before anything runs."""
 
 import pytest
+from companion.browser.declared import check_values, parse_parameters
 from companion.kit.parameters import (
-    check_values,
     find_notebook,
     format_card,
     list_notebooks,
-    parse_parameters,
     read_parameters,
     validate_here,
 )

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from companion.figures import synthetic as plots
+from companion.evidence import pictures as plots
 from companion.kit import display as show
 from companion.kit.display import slider
 from matplotlib.collections import PathCollection

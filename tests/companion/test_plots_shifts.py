@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from companion.evidence import pictures
 from companion.evidence.gains import paired
+from companion.evidence.plots import accuracies_by_case, bars, forest, largest_changes
 from companion.evidence.readings import by_protocol, with_and_without
 from companion.evidence.svm_weights import at_bound, bound_share, effect_of_weights
-from companion.figures import biased as plots_biased
-from companion.figures import cross as plots_cross
-from companion.figures.gains import accuracies_by_case, bars, forest, largest_changes
 from companion.paths import PROTOCOLS
 from companion.runs.experiments import draw
 from companion.runs.protocols import changed, load_protocol
@@ -79,7 +78,7 @@ def test_accuracies_of_a_case_stand_in_its_row():
 def test_selection_puts_kept_rows_above_and_left_out_rows_below():
     pool = np.linspace(-2, 2, 40)
     kept = pool > 0.3
-    left, right = plots_biased.selection(pool, kept, pool[kept], pool, 4.0).axes
+    left, right = pictures.selection(pool, kept, pool[kept], pool, 4.0).axes
     curve, above, below = (line.get_xydata() for line in left.lines)
     np.testing.assert_allclose(curve[:, 1], 1 / (1 + np.exp(-4 * curve[:, 0])))
     np.testing.assert_array_equal(above[:, 0], pool[kept])
@@ -90,7 +89,7 @@ def test_selection_puts_kept_rows_above_and_left_out_rows_below():
 
 
 def test_gaps_are_sorted_and_the_taken_one_is_marked():
-    axis = plots_biased.direction_gaps([0.02, -0.05, 0.01], chosen=0).axes[0]
+    axis = pictures.direction_gaps([0.02, -0.05, 0.01], chosen=0).axes[0]
     np.testing.assert_allclose([bar.get_height() for bar in axis.patches], [-5, 1, 2])
     assert [bar.get_hatch() is not None for bar in axis.patches] == [False, False, True]
     assert [text.get_text() for text in axis.get_xticklabels()] == ["2", "3", "1"]
@@ -123,7 +122,7 @@ def test_taken_gap_is_the_largest_of_the_run(small):
 
 def test_digits_stand_side_by_side_with_their_notes():
     images = np.random.default_rng(0).uniform(-1, 1, (3, 256))
-    figure = plots_cross.digit_rows({"a": images, "b": images[:2]}, {"b": ["1.0", "2.0"]})
+    figure = pictures.digit_rows({"a": images, "b": images[:2]}, {"b": ["1.0", "2.0"]})
     picture = figure.axes[0].images[0].get_array()
     np.testing.assert_allclose(picture[:, 18:34], images[1].reshape(16, 16))
     assert figure.axes[0].get_ylabel() == "a"
@@ -131,12 +130,12 @@ def test_digits_stand_side_by_side_with_their_notes():
 
 
 def test_shares_are_drawn_in_percent():
-    axis = plots_cross.bound_shares(pd.DataFrame({"a": [0.5, 0.1]}, index=[0.1, 1.0])).axes[0]
+    axis = pictures.bound_shares(pd.DataFrame({"a": [0.5, 0.1]}, index=[0.1, 1.0])).axes[0]
     np.testing.assert_allclose(axis.lines[0].get_xydata(), [[0.1, 50], [1.0, 10]])
 
 
 def test_steps_of_the_preprocessing_show_ten_digits_each():
-    rows = plots_cross.preprocessed_digits()
+    rows = pictures.preprocessed_digits()
     assert [np.shape(images) for images in rows.values()] == [(10, 784), *5 * [(10, 256)]]
     assert np.abs(rows["resized, clipped"]).max() <= 1 < np.abs(rows["resized, unclipped"]).max()
 

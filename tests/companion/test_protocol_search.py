@@ -6,7 +6,8 @@ import pytest
 import yaml
 from companion.evidence import printed as printed_values
 from companion.evidence import protocol_search as searching
-from companion.paths import BOOK, EXPERIMENTS, cross_task
+from companion.evidence import search as page
+from companion.paths import BOOK, EXPERIMENTS, cross_case
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.responses import (
     PENALTIES,
@@ -160,7 +161,7 @@ def test_a_response_is_what_the_machine_gives():
     case = "USPS to MNIST 5 vs 6"
     rows = CrossResponses(options, search)(case, 0)
     root = np.random.SeedSequence(search["seed"], spawn_key=(search["cases"].index(case), 0))
-    direction = cross_task(case).direction
+    direction = cross_case(case).direction
     problem = cross_dataset((5, 6), direction, random_state=root.spawn(1)[0], **options)
     for row, C in zip(rows, search["Cs"], strict=True):
         machine = SVC(kernel="linear", C=C).fit(problem.X_train, problem.y_train)
@@ -206,17 +207,17 @@ def test_a_search_is_taken_up_again(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(searching, "kept", lambda *_: ["small | one"])
     said = []
-    first = searching.compute(search, tmp_path / "runs.sqlite", said.append, jobs=1)
+    first = searching.compute(search, tmp_path / "runs", said.append, jobs=1)
     screened = first["responses"].query("stage == 'screen'")
     assert len(screened) == 2 * len(search["Cs"])
     assert screened["candidate"].tolist() == search["Cs"] * 2
     assert screened[["accuracy", "risk"]].notna().all(axis=None)
     assert first["search"]["grid"].nunique() == len(searching.grids(search)) == 4
     assert (first["search"]["draws"] == 2).all()
-    assert said[0] == "screen, 1 of 1: small | one"
+    assert said[0] == "screen: 1 variant"
     for responses in (CrossResponses, CostResponses):  # nothing may be computed
         monkeypatch.setattr(responses, "__call__", None)
-    again = searching.compute(search, tmp_path / "runs.sqlite", said.append, jobs=1)
+    again = searching.compute(search, tmp_path / "runs", said.append, jobs=1)
     for kind in first:
         pd.testing.assert_frame_equal(again[kind], first[kind])
 
@@ -289,13 +290,17 @@ def test_a_table_is_what_the_learner_gives(biased):
         assert found[chosen, 0] == pytest.approx(model.score(X[test], y[test]), abs=1e-12)
 
 
-def test_a_table_is_stored_and_taken_up_again(biased, tmp_path, monkeypatch):
-    tables = BiasedTables({"strength": 4.0, "max_rows": 60}, biased)
-    first = tables.stored("Ionosphere", 0, tmp_path)
-    assert first.shape == (2, 2, 2, 12, len(PENALTIES), 5)
-    assert np.isfinite(first).all()
+def test_tables_of_a_search_are_taken_up_again(biased, tmp_path, monkeypatch):
+    choices = {"strength": {"4": {"strength": 4.0, "max_rows": 60}}}
+    choices |= {"ideal": {"as they are": {"scaled": False}, "mean 1": {}}}  # share their tables
+    search = biased | {"cases": ["Ionosphere"], "choices": choices, "draws": 2}
+    arguments = search, tmp_path / "runs", print
+    first = searching.compute(*arguments)["search"]
+    assert len(list(tmp_path.glob("runs/*/*.gz"))) == 2
+    assert len(first) == 2 * len(searching.grids(search)) * len(search["columns"])
+    assert first["mean"].between(0, 1).all()
     monkeypatch.setattr(BiasedTables, "__call__", None)  # nothing may be computed
-    assert (tables.stored("Ionosphere", 0, tmp_path) == first).all()
+    pd.testing.assert_frame_equal(searching.compute(*arguments)["search"], first)
 
 
 def test_selections_take_what_their_words_say(biased):
@@ -383,17 +388,13 @@ def test_a_protocol_planted_in_the_published_search_is_found(experiment):
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_matched_protocol_gives_way_only_to_one_that_is_nearer_on_both_halves(experiment):
-    from companion.pages import search as page
-
-    search = searching.read_search(experiment)
-    found, printed = searching.published_outcomes(search), searching.visible(experiment, search)
-    table = searching.ranking(search, printed, found)
-    assert len(page.matched_before(search, table)) == 1
-    text = page.best_text(search, table, page.chances(search, printed, found))
-    old = page.matched_before(search, table)
-    assert ("takes its place" in text) == page.nearer(table, old)
-    doctored = table.assign(validation=[9.0, *table["validation"][1:]])
-    text = page.best_text(search, doctored, page.chances(search, printed, found))
+    done = page.searched(experiment)
+    old = page.matched_before(done.search, done.table)
+    assert len(old) == 1
+    text = page.best(done).data
+    assert ("takes its place" in text) == page.nearer(done.table, old)
+    doctored = done.table.assign(validation=[9.0, *done.table["validation"][1:]])
+    text = page.best(done._replace(table=doctored)).data
     assert "**none of these**" in text
     assert "that one stays" in text
 

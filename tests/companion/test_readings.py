@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from companion.evidence import pictures
 from companion.evidence.gains import paired
 from companion.evidence.readings import (
     direction_reading,
@@ -13,7 +14,6 @@ from companion.evidence.readings import (
     worded_counts,
 )
 from companion.evidence.verdicts import compare
-from companion.figures import cross as plots_cross
 from companion.runs.experiments import Run, draw
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.results import weights_of
@@ -107,5 +107,5 @@ def test_weights_are_those_of_the_run():
 
 def test_large_digits_are_drawn_whole():
     images = np.random.default_rng(0).uniform(-1, 1, (2, 784))
-    picture = plots_cross.digit_rows({"MNIST": images}).axes[0].images[0].get_array()
+    picture = pictures.digit_rows({"MNIST": images}).axes[0].images[0].get_array()
     np.testing.assert_allclose(picture[:, 31:59], images[1].reshape(28, 28))

@@ -7,19 +7,13 @@ import sys
 
 import pytest
 from companion.cli import main
-from companion.pages import gather, readme
+from companion.kit import readme
 from paper_runs import complete_runs, swapped
 
 
 @pytest.fixture(scope="module")
-def printed_runs():
+def printed():
     return complete_runs(n=4)
-
-
-@pytest.fixture(scope="module")
-def printed(printed_runs):
-    """Judged without the live computations."""
-    return gather(printed_runs, live=False)
 
 
 @pytest.fixture
@@ -29,9 +23,9 @@ def copy(root, tmp_path):
     return tmp_path
 
 
-def test_the_numbers_are_current(root, published):
+def test_the_numbers_are_current(root):
     """Fails when runs were published and `ddr-book readme` was not run after it."""
-    assert readme.stale(root, published) == []
+    assert readme.stale(root) == []
 
 
 def test_check_answers_by_exit_code(copy, printed, capsys, monkeypatch):
@@ -44,10 +38,10 @@ def test_check_answers_by_exit_code(copy, printed, capsys, monkeypatch):
     assert main(["readme", "--check"]) == 0
 
 
-def test_a_moved_number_is_noticed_in_text_and_picture(copy, printed, printed_runs):
+def test_a_moved_number_is_noticed_in_text_and_picture(copy, printed):
     readme.write(copy, printed)
     assert readme.stale(copy, printed) == []
-    reasons = readme.stale(copy, gather(swapped(printed_runs), live=False))
+    reasons = readme.stale(copy, swapped(printed))
     assert len(reasons) == 2
     assert "README.md" in reasons[0]
     assert "findings.png" in reasons[1]

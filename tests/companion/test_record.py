@@ -3,20 +3,22 @@
 import json
 
 import pytest
-from companion.pages import gather, record, write_files
+from companion.evidence.verdicts import judge
+from companion.kit import record
 from companion.paths import EXPERIMENTS
 from paper_runs import complete_runs
 from rocrate.rocrate import ROCrate
 
 
 @pytest.fixture(scope="module")
-def evidence():
-    return gather(complete_runs(n=4), live=False)
+def runs():
+    return complete_runs(n=4)
 
 
 @pytest.fixture(scope="module")
-def crate(evidence, tmp_path_factory):
-    (path,) = write_files(tmp_path_factory.mktemp("crate"), record.files(evidence))
+def crate(runs, tmp_path_factory):
+    path = tmp_path_factory.mktemp("crate") / "made" / "replication.zip"
+    record.write_record(path, runs)
     return ROCrate(path)
 
 
@@ -48,8 +50,8 @@ def _references(node):
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_every_value_has_its_entity(crate, evidence, experiment):
-    values = evidence.verdicts[experiment, "matched"].values
+def test_every_value_has_its_entity(crate, runs, experiment):
+    values = judge(runs, experiment).values
     entities = crate.get(f"{experiment}-matched.csv")["about"]
     assert len(entities) == len(values)
     for entity, row in zip(entities, values.itertuples(), strict=True):

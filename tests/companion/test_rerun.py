@@ -11,10 +11,10 @@ import nbformat
 import papermill
 import pytest
 from companion.cli import main
+from companion.kit import compare_runs, status
 from companion.kit.execute import rerun
 from companion.kit.files import held, read_record, write_whole
-from companion.kit.rerun_page import as_rerun, find_labels, given_as_text
-from companion.pages import runs, status
+from companion.kit.rerun_page import as_rerun, find_labels, given_as_text, read_reruns
 from markdown_it import MarkdownIt
 
 TITLE = "# Small\n\nSee {eq}`eq-a` and {doc}`/book/notation`."
@@ -56,7 +56,7 @@ def test_execution_repeats_byte_for_byte(command, repository, capsys):
     ]
     assert b"papermill" not in first
     assert sorted(p.name for p in path.parent.iterdir()) == ["01_small.ipynb"]
-    assert " s |" in status.times_table(repository)
+    assert " s |" in status.times_table(repository).data
 
 
 def test_pieces_of_one_text_are_joined(command, repository, make_notebook):
@@ -98,7 +98,7 @@ def test_rerun_becomes_a_page(command, repository, capsys):
     assert "{doc}`/book/notation`" in text
     assert "Parameters given: `n = 3`" in text
     assert page.metadata["ddr"]["run"]["parameters"] == {"n": 3}
-    lines = runs.files(root=repository)["runs.md"].splitlines()
+    lines = compare_runs.runs_table(repository).data.splitlines()
     [published, row] = [line for line in lines if line.startswith("| {doc}")]
     assert "| published |" in published
     assert row.startswith("| {doc}`/book/runs/01_small-quick` | quick | `n = 3` |")
@@ -346,29 +346,23 @@ def test_parameters_are_shown_as_text_whatever_they_hold():
 @pytest.mark.hardening(
     "damage", mends="A truncated notebook among the reruns ended in a traceback."
 )
-def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_notebook, capsys):
+def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_notebook):
     folder = repository / "book" / "runs"
     folder.mkdir(parents=True)
     (folder / "truncated.ipynb").write_text('{"cells": [')
     (folder / "empty.ipynb").write_text("")
     nbformat.write(make_notebook("# plain"), folder / "plain.ipynb")
-    table = runs.files(root=repository)["runs.md"]
-    complaint = capsys.readouterr().err
+    table, refused = compare_runs.runs_table(repository).data, read_reruns(folder)[1]
     for name in ("truncated", "empty", "plain"):
-        assert f"{name}.ipynb was not written by `ddr-book run`, left out" in complaint
+        said = f"{name}.ipynb was not written by `ddr-book run`, left out"
+        assert refused[folder / f"{name}.ipynb"].startswith(said)
         assert name not in table
 
 
-def test_status_lists_versions_of_direct_dependencies(root):
-    table = status.versions_table(root)
+def test_status_lists_versions_of_direct_dependencies(root, repository):
+    table = status.versions_table(root).data
     assert f"| numpy | {__import__('numpy').__version__} |" in table
     assert "| papermill |" in table
-
-
-def test_pages_are_given_as_fragments(repository):
     (repository / "requirements.txt").write_text("numpy>=2\nno-such-package\n")
-    given = status.files(root=repository) | runs.files(root=repository)
-    names = ["status_versions.md", "status_times.md", "runs.md", "runs_compared.md"]
-    assert list(given) == names
-    assert "| no-such-package | not installed |" in given["status_versions.md"]
-    assert "| not executed in this build |" in given["status_times.md"]
+    assert "| no-such-package | not installed |" in status.versions_table(repository).data
+    assert "| not executed in this build |" in status.times_table(repository).data

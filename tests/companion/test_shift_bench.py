@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from companion.evidence import shift_pictures as pictures
 from companion.evidence import shifts
-from companion.figures import shifts as pictures
 
 from benchmarks import natural
 from benchmarks.natural_measure import LEARNERS, label_shift_weights

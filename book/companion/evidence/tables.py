@@ -105,6 +105,11 @@ def captioned(table, caption, name, kind=None):
     return f"```{{table}} {caption}\n:name: {name}\n:class: {classes}\n\n{markdown(table)}```"
 
 
+def rubric(title, name):
+    """Head a part of a cell's output, which may hold no section of the page."""
+    return f"```{{rubric}} {title}\n:name: {name}\n:heading-level: 3\n```\n\n"
+
+
 def html(table, caption=""):
     """Print a table of text as HTML with header cells that carry their scope."""
     head = "".join(f'<th scope="col">{_inline(name)}</th>' for name in table.columns)

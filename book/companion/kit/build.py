@@ -4,7 +4,6 @@ Nothing of an earlier build is reused: a full one takes half a minute, and what 
 left behind would silently spoil the search index. Called by ``make html``.
 """
 
-import ctypes
 import io
 import os
 import shutil
@@ -15,7 +14,10 @@ from pathlib import Path
 from jupyter_book.cli.main import build as jupyter_book
 
 from companion.kit.files import held
-from companion.paths import ROOT
+from companion.paths import EXPERIMENTS, ROOT
+from companion.runs.multiverse import specifications, universes
+from companion.runs.protocols import load_protocol, protocol_names
+from companion.runs.results import complete
 
 SITE = "_build/html"
 FRESH = "_build/new"
@@ -41,29 +43,34 @@ def build_site(root=ROOT):
 
 
 def put_in_place(made, site):
-    """Exchange two folders in one step where the system can; else the gap is two renames long."""
-    if not site.exists():
-        os.rename(made, site)
-    elif not _exchange(made, site):
-        aside = site.with_name(f".{site.name}.old")
-        shutil.rmtree(aside, ignore_errors=True)
+    """Put a folder in the place of another, by two renames."""
+    aside = site.with_name(f".{site.name}.old")
+    shutil.rmtree(aside, ignore_errors=True)
+    if site.exists():
         os.rename(site, aside)
-        os.rename(made, site)
-        shutil.rmtree(aside)
+    os.rename(made, site)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
-def _exchange(one, other):
-    here, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
-    try:
-        rename = ctypes.CDLL(None).renameat2
-    except (AttributeError, OSError, TypeError):
-        return False
-    return rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0
+def check_complete():
+    """Refuse to build from a part of the runs: every page counts on all of them."""
+    for experiment in EXPERIMENTS:
+        tables = {name: load_protocol(experiment, name) for name in protocol_names()[experiment]}
+        many = universes(experiment) | specifications(experiment)
+        for name, protocol in (tables | many).items():
+            if not complete(protocol):
+                of_table = f"reproduce {experiment} --protocol {name}"
+                command = of_table if name in tables else f"multiverse {experiment}"
+                raise OSError(
+                    f"not all runs of {protocol['protocol']} ({experiment}) are published: "
+                    f"run `ddr-book {command} && ddr-book publish`"
+                )
 
 
 def main():
     """Build this project's site; the exit code tells whether it is complete."""
     try:
+        check_complete()
         site = build_site()
     except (SystemExit, RuntimeError, OSError) as error:
         if isinstance(error, OSError):

@@ -1,10 +1,19 @@
-"""Set the numbers of a rerun beside those of the published run, output by output."""
+"""The run gallery: one row a rerun, and its numbers beside those of the published run."""
 
+import re
+from pathlib import Path
 from typing import NamedTuple
 
+import nbformat
+import pandas as pd
 from bs4 import BeautifulSoup
+from IPython.display import Markdown
 
-from companion.kit.nbval_numbers import take_apart, value_of
+from companion.browser.numbers import take_apart, value_of
+from companion.evidence.tables import captioned, markdown, rubric, unbroken
+from companion.kit.execute import ROOT, RUNS
+from companion.kit.parameters import list_notebooks
+from companion.kit.rerun_page import given_as_text, read_reruns
 
 
 class Pair(NamedTuple):
@@ -61,3 +70,57 @@ def _add_table(table, found):
             # Two methods of one case are two rows: the words of the second cell tell them apart.
             label = row[0] if take_apart(row[1])[1] else f"{row[0]}, {row[1]}"
             found.setdefault(f"{caption} › {label} › {head}", []).extend(take_apart(text)[1])
+
+
+# The page
+
+
+def runs_table(root=ROOT):
+    """Tabulate the published runs and the reruns of each notebook."""
+    (reruns, _), rows = read_reruns(Path(root) / RUNS), []
+    for notebook in list_notebooks(root):
+        link = f"{{doc}}`/notebooks/{notebook.stem}`"
+        rows.append((link, "published", "as in its parameters cell", "see {doc}`/book/status`"))
+        rows += [_row(p, run) for p, run in reruns.items() if run["notebook"] == notebook.stem]
+    table = pd.DataFrame(rows, columns=["page", "run", "parameters", "time"])
+    return Markdown(captioned(table, "The published runs and the reruns", "runs"))
+
+
+def _row(path, run):
+    given = given_as_text(run["parameters"])
+    page = f"{{doc}}`/{RUNS}/{path.stem}`"
+    return page, run["name"], given or "as published", f"{run['seconds']:.1f} s"
+
+
+def comparisons(root=ROOT):
+    """Set every rerun beside the published run of its notebook."""
+    reruns, _ = read_reruns(Path(root) / RUNS)
+    texts = [comparison(path, run, root) for path, run in reruns.items()]
+    return Markdown("\n\n".join(texts) or "No rerun lies in `book/runs/` yet.")
+
+
+def comparison(path, run, root=ROOT):
+    """Set a rerun beside the published run of its notebook, number by number."""
+    source = Path(root) / "notebooks" / f"{run['notebook']}.ipynb"
+    rerun = nbformat.read(path, as_version=4)
+    prose = "\n".join(cell.source for cell in rerun.cells if cell.cell_type == "markdown")
+    heading = next(iter(re.findall(r"^# (.*)", prose, re.MULTILINE)), path.stem)
+    title = rubric(heading, f"run-{path.stem}") + f"{{doc}}`This run </{RUNS}/{path.stem}>`: "
+    if not source.exists():
+        return f"{title}its notebook is not published."
+    pairs, alone = compare_runs(nbformat.read(source, as_version=4), rerun)
+    other = [pair for pair in pairs if not equal(pair)]
+    text = (
+        f"{title}{len(pairs)} numbers stand in both runs, {len(pairs) - len(other)} of them are "
+        f"equal and {len(other)} differ; {alone} stand in one run only."
+    )
+    if not other:
+        return text
+    table = pd.DataFrame(other, columns=["What (numbers as #)", "published", "this run"])
+    head = ":::{dropdown} The numbers that differ\n:class-body: ddr-compared\n"
+    return f"{text}\n\n{head}\n{markdown(table.map(_as_text))}\n:::"
+
+
+def _as_text(cell):
+    """Show whatever a rerun holds as text: nothing of it may act as Markdown or HTML."""
+    return re.sub(r"([\\`*_{}\[\]<>#$|~])", r"\\\1", unbroken(cell) if len(cell) < 12 else cell)

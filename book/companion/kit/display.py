@@ -99,7 +99,7 @@ def answer(lines):
     """Show the short answer to a notebook's question, in a box of the book's style."""
     items = "".join(f"<li>{escape(line, quote=False)}</li>\n" for line in lines)
     items = items.replace(" %", "\u00a0%")  # no line begins with a sign
-    title = '<p class="admonition-title">The answer, by what is published</p>'
+    title = '<p class="admonition-title">The answer, from the published runs</p>'
     return HTML(f'<div class="admonition important">\n{title}\n<ul>\n{items}</ul>\n</div>')
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import nbformat
 from filelock import FileLock
 
+from companion.browser.declared import check_values
 from companion.kit.files import held, read_record, refuse_unwritable, write_whole
-from companion.kit.parameters import check_values, find_notebook, read_parameters
+from companion.kit.parameters import find_notebook, read_parameters
 from companion.kit.rerun_page import as_rerun
 from companion.paths import ROOT
 

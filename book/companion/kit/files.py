@@ -9,17 +9,14 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from companion.runs.store import replace_file
+
 
 def write_whole(path, text):
     """Write beside the target, then move over it: an interruption leaves the old file whole."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        scratch.write_text(text, encoding="utf-8")
-        os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    replace_file(path, text.encode("utf-8"))
 
 
 def read_record(path):

@@ -1,107 +1,12 @@
 """Pytest plugin: teach nbval tolerances, and refuse cells that were never run.
 
-nbval compares outputs as text and passes a cell whose stored copy was never executed. With this
-plugin a cell may state in its metadata how far decimals may move, and the report names the number
-that moved and by how much. Other text, and integers, which are counts or labels, must be equal. Of
-pictures the size is compared and not the pixels: those change with the fonts of a machine.
-``notebooks/conftest.py`` loads it.
+nbval compares outputs as text and passes a cell whose stored copy was never executed. Here it
+compares as ``tolerances`` says. ``notebooks/conftest.py`` loads it.
 """
-
-import base64
-import copy
-import math
-import re
-import struct
-from collections import defaultdict
-from dataclasses import dataclass
-from itertools import count
 
 from nbval.plugin import IPyNbCell
 
-_NUMBERED = ("stdout", "text/plain", "text/html", "text/markdown", "text/latex")
-#: A tolerance of half a number and more would let it change its meaning.
-LARGEST_SHARE = 0.5
-_NUMBER = r"(?<![\w.])[-+−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"
-# Tags and style sheets of HTML are text: a number in them is never a result.
-_SPLIT = re.compile(rf"(?P<markup><style.*?</style>|<[^>]*>)|(?P<number>{_NUMBER})", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far a printed decimal number r may move, ``abs + rel * |r|``, and why."""
-
-    abs: float = 0.0
-    rel: float = 0.0
-    reason: str = ""
-
-    @classmethod
-    def of(cls, cell):
-        """Read a cell's tolerance from its metadata; refuse one that no stored number can fail."""
-        given = cell.metadata.get("ddr", {}).get("tolerance")
-        if given is None:
-            return None
-        if not str(given.get("reason", "")).strip():
-            raise ValueError(f"tolerance needs a reason, got {dict(given)}")
-        below = {"abs": math.inf, "rel": LARGEST_SHARE}
-        sizes = [(value, below.get(key, 0)) for key, value in given.items() if key != "reason"]
-        if not sizes or not all(type(v) in (int, float) and 0 <= v < end for v, end in sizes):
-            raise ValueError(
-                f"tolerance needs abs, rel below {LARGEST_SHARE} or both, finite and not negative; "
-                f"got {dict(given)}"
-            )
-        slots = _slots(cell.outputs)
-        texts = [place[key] for kind in _NUMBERED for place, key in slots[kind]]
-        printed = [value_of(number) for text in texts for number in take_apart(text)[1]]
-        largest = max(map(abs, printed), default=math.inf)
-        if given.get("abs", 0) > LARGEST_SHARE * largest:
-            raise ValueError(
-                f"tolerance needs abs of at most {LARGEST_SHARE:g} of the largest number "
-                f"stored, {largest:g}; got {given['abs']:g}"
-            )
-        return cls(**given)
-
-
-def differences(reference, measured, tolerance):
-    """Say where two outputs disagree."""
-    stored_text, stored_numbers = take_apart(reference)
-    new_text, new_numbers = take_apart(measured)
-    if stored_text != new_text:
-        return [_first_text_difference(stored_text, new_text)]
-    pairs = zip(stored_numbers, new_numbers, strict=True)
-    found = (_moved(i, old, new, tolerance) for i, (old, new) in enumerate(pairs, start=1))
-    return [sentence for sentence in found if sentence]
-
-
-def take_apart(output):
-    """Split into the text with each number replaced by ``#``, and the numbers as printed."""
-    numbers = [found["number"] for found in _SPLIT.finditer(output) if found["number"]]
-    text = _SPLIT.sub(lambda found: found["markup"] or "#", output)
-    return re.sub(r"[ \t]+", " ", text), numbers
-
-
-def _moved(position, stored, new, tolerance):
-    if stored == new:
-        return None
-    if stored.lstrip("-+−").isdigit() and new.lstrip("-+−").isdigit():
-        return f"number {position}: integer {new}, stored {stored}"
-    old_value, new_value = value_of(stored), value_of(new)
-    delta = abs(new_value - old_value)
-    allowed = tolerance.abs + tolerance.rel * abs(old_value)
-    # Decimal literals are not exact in binary: a difference equal to the tolerance must pass.
-    if delta <= allowed * (1 + 1e-9) + 1e-15 * abs(old_value):
-        return None
-    return f"number {position}: {new}, stored {stored}, Δ={delta:.3g} > {allowed:.3g}"
-
-
-def value_of(text):
-    """Read a number as it is printed, with a true minus sign or a hyphen."""
-    return float(text.replace("−", "-"))
-
-
-def _first_text_difference(stored, new):
-    at = next(i for i in count() if stored[i : i + 1] != new[i : i + 1])
-    clip = slice(max(0, at - 20), at + 30)
-    return f"text differs (numbers shown as #): {new[clip]!r}, stored {stored[clip]!r}"
+from companion.kit.tolerances import compared
 
 
 class NumberAwareCell(IPyNbCell):
@@ -116,57 +21,13 @@ class NumberAwareCell(IPyNbCell):
     def compare_outputs(self, test, ref, skip_compare=None):
         """Compare as nbval does, after numbers within their tolerance were made equal."""
         try:
-            tolerance = Tolerance.of(self.cell)
+            test, report = compared(test, ref, self.cell)
         except ValueError as error:
             self.raise_cell_error(str(error))
-        test = copy.deepcopy(test)
-        report = reconcile(test, ref, tolerance) if tolerance else []
-        report += [f"tolerance: {tolerance.reason}"] if report else []
-        report += _resized_pictures(test, ref)
         same = super().compare_outputs(test, ref, skip_compare) and not report
         if report:  # in the place of nbval's text difference, which hides the size
             self.comparison_traceback = report
         return same
-
-
-def reconcile(test, ref, tolerance):
-    """Replace new outputs that agree within the tolerance by the stored ones."""
-    report = []
-    new_slots, stored_slots = _slots(test), _slots(ref)
-    for kind in _NUMBERED:
-        for (new, key), (stored, _) in zip(new_slots[kind], stored_slots[kind], strict=False):
-            found = differences(stored[key], new[key], tolerance)
-            report += [f"{kind}, {sentence}" for sentence in found]
-            if not found:
-                new[key] = stored[key]
-    return report
-
-
-def _slots(outputs):
-    """Group the places that hold an output, as container and key, by what kind of output it is."""
-    slots = defaultdict(list)
-    for output in outputs:
-        if output.output_type == "stream":
-            slots[output.name].append((output, "text"))
-        for kind in output.get("data", {}):
-            slots[kind].append((output.data, kind))
-    return slots
-
-
-def _resized_pictures(test, ref):
-    places = [_slots(outputs)["image/png"] for outputs in (test, ref)]
-    sizes = [[_png_size(place[key]) for place, key in found] for found in places]
-    return [
-        f"picture {i}: {new} pixels, stored {stored}"
-        for i, (new, stored) in enumerate(zip(*sizes, strict=False), start=1)
-        if new != stored
-    ]
-
-
-def _png_size(encoded):
-    """Width x height from the head of a PNG file; its first chunk always holds them."""
-    head = base64.b64decode(encoded)[16:24]
-    return "{} x {}".format(*struct.unpack(">II", head)) if len(head) == 8 else "no"
 
 
 def pytest_itemcollected(item):

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from companion.paths import cross_task
+from companion.paths import cross_case
 from companion.runs.protocols import RATIOS
 from companion.runs.store import VALUES
 from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
@@ -126,8 +126,8 @@ def draw_problem(protocol, case, seeds):
 
 def draw_cross(case, seed, options):
     """Draw the problem of a cross-dataset case such as "USPS to MNIST 3 vs 4"."""
-    task = cross_task(case)
-    return cross_dataset((task.first, task.second), task.direction, random_state=seed, **options)
+    parts = cross_case(case)
+    return cross_dataset((parts.first, parts.second), parts.direction, random_state=seed, **options)
 
 
 def load_case(case):

@@ -8,8 +8,7 @@ or swapped. What a search found lies there too; it is in the list, but no runs.
 
 import hashlib
 import json
-import os
-import re
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
@@ -19,20 +18,18 @@ from companion.paths import BOOK
 from companion.runs.store import (
     COLUMNS,
     VALUES,
-    ParameterMismatchError,
-    Store,
     StoreError,
     canonical_json,
     differences,
     natural_order,
     parameters_hash,
-    protocols_in,
+    replace_file,
+    stores_in,
 )
 
 FOLDER = BOOK / "results"
 SUMS, PARAMETERS = "SHA256SUMS", "parameters.json"
 _HEADER = (",".join(COLUMNS[1:]) + "\n").encode()
-_read_before = {}
 
 
 def file_name(experiment, protocol):
@@ -48,22 +45,22 @@ def published_results(folder=None):
 
 def published_parameters(folder=None):
     """Read the parameters of every published (experiment, protocol)."""
-    return _read(folder)[1]
+    return dict(_read(folder)[1])
 
 
 def _read(folder):
-    """Read a folder, or take what was read of it before if no file has changed since."""
     folder = Path(folder or FOLDER).resolve()
-    state = [(p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in _files(folder)]
-    if _read_before.get(folder, (None,))[0] != state:
-        contents = verified(folder)
-        runs = {name: data for name, data in contents.items() if data.startswith(_HEADER)}
-        tables = [_table(*file) for file in runs.items()] or [_table("-", _HEADER)]
-        results = pd.concat(tables, ignore_index=True)
-        keyed = json.loads(contents.get(PARAMETERS, b"{}"))
-        parameters = {tuple(key.split("/")): entry["parameters"] for key, entry in keyed.items()}
-        _read_before[folder] = state, results, parameters
-    return _read_before[folder][1:]
+    state = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in _files(folder))
+    return _read_once(folder, state)
+
+
+@lru_cache(maxsize=2)  # pages ask for it hundreds of times
+def _read_once(folder, _state):
+    contents = listed_files(folder)
+    tables = [_table(name, data) for name, data in contents.items() if data.startswith(_HEADER)]
+    results = pd.concat(tables or [_table("-", _HEADER)], ignore_index=True)
+    keyed = json.loads(contents.get(PARAMETERS, b"{}"))
+    return results, {tuple(key.split("/")): entry["parameters"] for key, entry in keyed.items()}
 
 
 def _files(folder):
@@ -71,34 +68,26 @@ def _files(folder):
     return sorted(folder.glob("[!.]*"))
 
 
-def verified(folder):
+def listed_files(folder):
     """Read every file of a folder; one that is not as listed is refused by its name."""
-    names = [path.name for path in _files(folder)]
-    if not names:
+    try:
+        contents = {path.name: path.read_bytes() for path in _files(folder)}
+    except OSError as error:
+        raise StoreError(f"{Path(error.filename).name} cannot be read: {error.strerror}") from None
+    if not contents:
         return {}
-    if SUMS not in names:
-        raise StoreError(f"{SUMS} is missing in {folder.name}: restore it from git")
-    lines = _bytes(folder / SUMS).decode(errors="replace").splitlines()
-    if not all(re.fullmatch(r"[0-9a-f]{64}  [\w.-]+", line) for line in lines):
-        raise StoreError(f"{SUMS} of {folder.name} is damaged: restore it from git")
-    listed = {line[66:]: line[:64] for line in lines}
-    for name in sorted({*listed, *names} - {SUMS}):
-        if name not in listed:
-            raise StoreError(f"{name} is not listed in {SUMS} of {folder.name}: remove it")
-        if name not in names:
-            raise StoreError(f"{name} is listed in {SUMS} but missing: restore it from git")
-    contents = {name: _bytes(folder / name) for name in sorted(listed)}
-    for name, data in contents.items():
-        if hashlib.sha256(data).hexdigest() != listed[name]:
-            raise StoreError(f"{name} is not what {SUMS} says, it was altered: restore it from git")
+    listed = contents.pop(SUMS, b"").decode(errors="replace")
+    if different := set(listed.splitlines()) ^ set(_sums(contents).splitlines()):
+        names = ", ".join(sorted({line[66:] for line in different}))
+        raise StoreError(
+            f"{names or 'a line'} is not as {SUMS} of {folder.name} lists it: altered, missing or "
+            "added; restore it from git"
+        )
     return contents
 
 
-def _bytes(path):
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise StoreError(f"{path.name} cannot be read: {error.strerror}") from None
+def _sums(contents):
+    return "".join(f"{hashlib.sha256(contents[n]).hexdigest()}  {n}\n" for n in sorted(contents))
 
 
 def _table(name, data):
@@ -110,47 +99,66 @@ def _table(name, data):
     return table.astype({"seed": "int64"} | dict.fromkeys(VALUES, float))
 
 
-def publish(path, folder=None, replace=False):
+def publish(root, folder=None, replace=False):
     """Add the runs of a store to the published ones, or put them in place of outdated ones."""
-    old, parameters = published_results(folder), dict(published_parameters(folder))
+    rows, parameters, new = published_results(folder), published_parameters(folder), {}
     tables = []
-    for (experiment, protocol), new in protocols_in(path).items():
-        if protocol.startswith("search:"):
+    for store in stores_in(root):
+        name = tuple(store.names.get(key, "search:") for key in ("experiment", "protocol"))
+        if name[1].startswith("search:"):
             continue  # a search publishes what it found, not its runs
-        differ = differences(parameters.get((experiment, protocol), new), new)
-        if differ and not replace:
-            raise ParameterMismatchError(
-                f"published are runs of {experiment} {protocol} with other parameters ({differ}); "
-                "take these out by --replace, or use another protocol name"
-            )
-        if differ:
-            old = old[(old["experiment"] != experiment) | (old["protocol"] != protocol)]
-        parameters[experiment, protocol] = new
-        tables.append(Store(path, experiment, protocol, new).rows())
-    return write_published(pd.concat([old, *tables], ignore_index=True), parameters, folder)
+        here = {key: value for key, value in store.parameters.items() if key != "cases"}
+        there = new.get(name) or parameters.get(name, here)
+        if differ := differences(there, here):
+            if name in new or not replace:
+                raise StoreError(
+                    f"there are runs of {' '.join(name)} with other parameters ({differ}): take "
+                    "published ones out by --replace, stored ones by computing with --fresh"
+                )
+            rows = without(rows, *name)
+        new[name] = here
+        tables.append(store.rows().reindex(columns=COLUMNS))
+    rows = pd.concat([rows, *tables], ignore_index=True)
+    return write_published(rows, parameters | new, folder)
 
 
-def write_published(rows, parameters, folder):
-    """Write runs and their parameters into a folder; of a run that stands twice, the later one."""
+def without(rows, experiment, protocol):
+    """Leave out the rows of a protocol."""
+    return rows[(rows["experiment"] != experiment) | (rows["protocol"] != protocol)]
+
+
+def take_out(names, folder=None):
+    """Take the runs of every (experiment, protocol) that is named out of the published ones."""
+    rows, parameters = published_results(folder), published_parameters(folder)
+    for name in names:
+        if parameters.pop(name, None) is None:
+            raise ValueError(f"nothing is published of {' '.join(name)}")
+        rows = without(rows, *name)
+    return write_published(rows, parameters, folder)
+
+
+def write_published(rows, parameters, folder=None):
+    """Write all runs and their parameters; of a run that stands twice, the later one."""
     rows = rows.drop_duplicates(["experiment", "protocol", "case", "seed", "method"], keep="last")
     files = [file_name(*key) for key in zip(rows["experiment"], rows["protocol"], strict=True)]
-    texts = {name: _csv(part) for name, part in rows.groupby(pd.Index(files))}
-    return write_files({**texts, PARAMETERS: _parameters_text(parameters)}, folder)
+    texts = {name: _csv(part) for name, part in rows.groupby(pd.Index(files, dtype=str))}
+    before = listed_files(Path(folder or FOLDER)).items()
+    gone = {name: None for name, data in before if data.startswith(_HEADER) and name not in texts}
+    return write_files({**gone, **texts, PARAMETERS: _parameters_text(parameters)}, folder)
 
 
 def write_files(texts, folder=None):
-    """Write files by their names into a folder, together with the list of all SHA-256."""
+    """Write files by their names, or remove those without a text, and list all SHA-256."""
     folder = Path(folder or FOLDER)
-    contents = {**verified(folder), **{name: text.encode() for name, text in texts.items()}}
-    lines = [f"{hashlib.sha256(contents[n]).hexdigest()}  {n}\n" for n in sorted(contents)]
-    new = {**{name: contents[name] for name in texts}, SUMS: "".join(lines).encode()}
+    new = {name: text.encode() for name, text in texts.items() if text is not None}
+    kept = {name: data for name, data in listed_files(folder).items() if name not in texts}
+    new[SUMS] = _sums(kept | new).encode()
     folder.mkdir(parents=True, exist_ok=True)
-    # All are written beside their places before the first is moved, so that a kill hardly ever
-    # leaves some old and some new; if it does, the list notices.
+    # A kill between two of them leaves some old and some new, which the list notices.
     for name, data in new.items():
-        (folder / f".{name}.part").write_bytes(data)
-    for name in new:
-        os.replace(folder / f".{name}.part", folder / name)
+        replace_file(folder / name, data)
+    for name in texts.keys() - new.keys():
+        (folder / name).unlink()
     return [folder / name for name in new]
 
 
@@ -161,6 +169,9 @@ def _csv(rows):
         return row.protocol, natural_order(row.case), row.seed
 
     rows = pd.DataFrame(sorted(rows.itertuples(index=False), key=place))
+    # Nobody reads diagnostics to the last digit, nor seconds beyond the third.
+    rounded = {name: rows[name].map("{:.10g}".format).astype(float) for name in VALUES[1:-1]}
+    rows = rows.assign(**rounded, seconds=rows["seconds"].map(lambda s: round(float(s), 3)))
     return rows.drop(columns="experiment").to_csv(index=False, lineterminator="\n")
 
 

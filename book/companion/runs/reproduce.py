@@ -2,6 +2,7 @@
 
 import time
 
+import pandas as pd
 from joblib import effective_n_jobs
 
 from companion.paths import EXPERIMENTS
@@ -9,8 +10,8 @@ from companion.runs.experiments import Run
 from companion.runs.multiverse import specifications, universes
 from companion.runs.protocols import load_protocol, protocol_names
 from companion.runs.published import published_parameters, published_results
-from companion.runs.store import Store, Task, remove_runs, set_aside_if_damaged
-from companion.runs.sweep import connected, sweep
+from companion.runs.store import COLUMNS, Store
+from companion.runs.sweep import sweep
 
 
 def names_of(protocol):
@@ -18,52 +19,52 @@ def names_of(protocol):
     return protocol["experiment"], protocol["protocol"]
 
 
-def store_of(protocol, path):
-    """Open the store of a protocol's runs in a file."""
-    return Store(path, *names_of(protocol), Run(protocol).parameters)
-
-
-def compute(protocol, path, *, runs=None, cases=None, **options):
-    """Compute the runs of a protocol that a store does not have yet."""
-    tasks = tasks_of(protocol, runs, cases)
-    return sweep(Run(protocol), tasks, store_of(protocol, path), **options)
+def store_of(protocol, root, **further):
+    """Open the store of a protocol's runs; the seed of a case depends on its place among all."""
+    parameters = {**Run(protocol).parameters, "cases": protocol["cases"], **further}
+    experiment, name = names_of(protocol)
+    return Store(root, parameters, experiment=experiment, protocol=name)
 
 
 def tasks_of(protocol, runs=None, cases=None):
     """The first runs of cases; of all, and as many as the protocol says, where not told else."""
     return [
-        Task(case, seed)
+        (case, seed)
         for seed in range(runs or protocol["runs"])  # all cases early: a first look comes soon
         for case in cases or protocol["cases"]
     ]
 
 
-def start_afresh(protocols, path, scheduler):
-    """Remove the stored runs of some protocols, if nothing stands against computing them again."""
-    if scheduler is not None:
-        with connected(scheduler):
-            pass
-    remove_runs(path, [names_of(protocol) for protocol in protocols])
+def work_of(protocols, root, runs=None, **further):
+    """What a sweep computes for protocols."""
+    return [(store_of(p, root, **further), Run(p), tasks_of(p, runs)) for p in protocols]
 
 
-def compute_all(protocols, say, path, runs, jobs, scheduler):
-    """Compute protocols one after the other; give the rows of each, and say what was done."""
-    set_aside_if_damaged(path)
-    wanted = [(store_of(protocol, path), tasks_of(protocol, runs)) for protocol in protocols]
-    asked = sum(len(tasks) for _, tasks in wanted)
-    there = sum(len(store.done().intersection(tasks)) for store, tasks in wanted)
-    if there:
-        say(f"{there} of {asked} runs were already in {path}; --fresh computes them again")
-    start = time.monotonic()
-    for number, protocol in enumerate(protocols, start=1):
-        if len(protocols) > 1:
-            say(f"{number} of {len(protocols)}: {protocol['protocol']}")
-        yield compute(protocol, path, runs=runs, jobs=jobs, scheduler=scheduler, progress=True)
-    place = f"on {scheduler}" if scheduler else f"with {_count(effective_n_jobs(jobs), 'job')}"
-    say(f"{_count(asked - there, 'run')} computed in {_duration(time.monotonic() - start)} {place}")
+def compute(work, **options):
+    """Compute what the stores lack; give the rows that were asked for, as they are published."""
+    sweep(work, **options)
+    tables = [store.rows(tasks) for store, _, tasks in work]
+    return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 
 
-def _count(n, noun):
+def compute_and_tell(protocols, say, root, runs=None, jobs=1, scheduler=None, fresh=False):
+    """Compute the rows of protocols, and say what was done."""
+    work, start = work_of(protocols, root, runs), time.monotonic()
+    asked = sum(len(tasks) for *_, tasks in work)
+    there = sum(len(set(tasks).intersection(store.done())) for store, _, tasks in work)
+    if there and not fresh:
+        say(f"{there} of {asked} runs were already in {root}; --fresh computes them again")
+    new = asked if fresh else asked - there
+    rows = compute(work, jobs=jobs, scheduler=scheduler, fresh=fresh, progress=True)
+    place = (
+        f"on {scheduler}" if scheduler else f"with {counted(effective_n_jobs(jobs or -1), 'job')}"
+    )
+    say(f"{counted(new, 'run')} computed in {_duration(time.monotonic() - start)} {place}")
+    return rows
+
+
+def counted(n, noun):
+    """Write a number of things."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 

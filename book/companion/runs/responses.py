@@ -3,14 +3,11 @@
 With them a grid of candidates is a mere selection, so that many protocols cost no more than one.
 """
 
-import os
-
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from companion.runs.experiments import draw_cross, load_case
-from companion.runs.store import parameters_hash
 from ddr.iwcv import stratified_folds
 from ddr.kernels import gaussian_kernel, median_distance, squared_distances
 from ddr.paper.datasets import scale_to_unit_box
@@ -150,16 +147,6 @@ class BiasedTables:
             if min(np.bincount(y[rows], minlength=2).min() for rows in sets) >= 5:
                 return probability, sets
         raise ValueError("a hundred directions left fewer than five rows of a class")
-
-    def stored(self, case, draw, folder):
-        """The table from its file, computed and written first where there is none."""
-        path = folder / parameters_hash(self.parameters)[:16] / f"{case}-{draw}.npy"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part.npy")
-            np.save(part, self(case, draw))
-            os.replace(part, path)
-        return np.load(path)
 
 
 class _LeastSquares:

@@ -4,19 +4,23 @@ A page is quick because it reads published runs whose parameters match exactly, 
 because it computes some of them again each time it is executed. Other parameters are computed.
 """
 
+import hashlib
+import shutil
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
-from companion.paths import BUILD
+from companion.paths import BUILD, ROOT
 from companion.runs.experiments import Run, draw, methods_of
 from companion.runs.multiverse import FEW
 from companion.runs.protocols import changed
 from companion.runs.published import published_parameters, published_results
-from companion.runs.reproduce import names_of, store_of, tasks_of
-from companion.runs.store import differences, parameters_hash
-from companion.runs.sweep import SweepError, computed, sweep
+from companion.runs.reproduce import compute, names_of, store_of, tasks_of, work_of
+from companion.runs.store import differences
+from companion.runs.sweep import sweep
 from ddr.paper.comparison import fit_three
 
 _KEYS = ["case", "seed", "method"]
@@ -61,7 +65,7 @@ def complete(protocol):
     return all(
         (*task, method) in have
         for task in tasks_of(protocol)
-        for method in methods_of(protocol, task.case)
+        for method in methods_of(protocol, task[0])
     )
 
 
@@ -79,12 +83,10 @@ def runs_to_show(protocol, runs, cases=None, **options):
     wanted = tasks_of(protocol, runs, cases)
     missing = [task for task in wanted if task not in have]
     if missing:
-        # Cases are part of the name: the seed of a new case depends on its place among them.
-        run = Run(protocol)
-        name = parameters_hash({"cases": protocol["cases"], **run.parameters})[:16]
-        store = store_of(protocol, BUILD / "reruns" / f"{name}.sqlite")
-        new = sweep(run, missing, store, **{"wait": True, **options})
-        found = _chosen(pd.concat([found, new], ignore_index=True), runs, cases)
+        work = [(store_of(protocol, BUILD / "reruns"), Run(protocol), missing)]
+        tables = [found, compute(work, **options)]
+        found = pd.concat([table for table in tables if len(table)], ignore_index=True)
+        found = _chosen(found, runs, cases)
     return ShownRuns(found, len(wanted) - len(missing), len(missing))
 
 
@@ -117,15 +119,19 @@ def what_is_missing(shown, runs, cases):
     return f"NOT COMPLETE: {there} of {total} runs are there; missing are {lacking}"
 
 
-def recompute(protocol, runs=1, cases=None, jobs=1):
+def recompute(protocol, runs=1, cases=None):
     """Compute the first runs of cases again, without any store, beside what is published."""
-    rows = []
-    for task, new, error in computed(Run(protocol), tasks_of(protocol, runs, cases), jobs):
-        if error:
-            raise SweepError(f"{task} failed: {error}")
-        rows += [{**task._asdict(), **row} for row in new]
+    run, rows = Run(protocol), []
+    with threadpool_limits(limits=1):
+        for case, seed in tasks_of(protocol, runs, cases):
+            rows += [{"case": case, "seed": seed, **row} for row in run(case, seed)]
+    return beside_published(protocol, pd.DataFrame(rows))
+
+
+def beside_published(protocol, rows):
+    """Set rows that were computed again beside the published ones."""
     old = published_runs(protocol)[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
-    both = pd.DataFrame(rows).merge(old, on=_KEYS, how="left", suffixes=("", "_stored"))
+    both = rows.merge(old, on=_KEYS, how="left", suffixes=("", "_stored"))
     both = both.rename(columns={"accuracy": "computed", "accuracy_stored": "stored"})
     both["difference"] = both["computed"] - both["stored"]
     both["diagnostics"] = pd.concat(
@@ -136,12 +142,23 @@ def recompute(protocol, runs=1, cases=None, jobs=1):
     return both[[*_KEYS, "stored", "computed", "difference", "diagnostics"]]
 
 
-def verify(protocol, jobs=1):
-    """Compute one run of every case again; say in sentences what differs, nothing if all agree."""
-    other = mismatch(protocol)
-    if other:
-        return [f"published with other parameters ({other})"]
-    return what_moved(recompute(protocol, jobs=jobs))
+def what_differs(protocols, **options):
+    """Compute one run of every case again; say in sentences what differs, for each protocol.
+
+    An interrupted comparison is taken up again, unless the code has changed; one that came to its
+    end leaves nothing behind.
+    """
+    root, code = BUILD / "verify", hashlib.sha256()
+    for path in sorted([*(ROOT / "ddr").rglob("*.py"), *Path(__file__).parent.glob("*.py")]):
+        code.update(path.read_bytes())
+    work = work_of(protocols, root, runs=1, code=code.hexdigest())
+    sweep([item for item, p in zip(work, protocols, strict=True) if not mismatch(p)], **options)
+    for protocol, (store, _, tasks) in zip(protocols, work, strict=True):
+        if other := mismatch(protocol):
+            yield [f"published with other parameters ({other})"]
+        else:
+            yield what_moved(beside_published(protocol, store.rows(tasks)))
+    shutil.rmtree(root, ignore_errors=True)
 
 
 def what_moved(both):

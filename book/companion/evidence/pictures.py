@@ -1,0 +1,357 @@
+"""Figures of the notebooks: the mixture, the selection of rows, the digits.
+
+Every function takes arrays and returns a :class:`matplotlib.figure.Figure`; none touches pyplot,
+so nothing is shown twice and no backend is needed. Classes differ by marker and lines by dashes,
+so that no figure needs its colours to be read.
+"""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from scipy.special import expit
+
+from companion.evidence.plots import COLORS, legend_below, new_figure
+from ddr.paper.datasets import load
+from ddr.paper.digits import digit_images
+
+#: The window on the mixture's plane that all figures share.
+WINDOW = (-2.0, 7.0, -2.5, 8.5)
+
+_CLASS_STYLE: dict[Any, Any] = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
+# No level at zero: rounding would paint one half of the plane in another colour than the other.
+_CHANGES = np.arange(-4.25, 4.26, 0.5)
+_LINES = ("-", "--", ":", "-.")
+
+
+def _grid(window=WINDOW, step=0.1):
+    """Points of the window and the shape that makes images of their values."""
+    left, right, bottom, top = window
+    across = np.arange(left, right + step / 2, step)
+    up = np.arange(bottom, top + step / 2, step)
+    points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+    return across, up, points
+
+
+def boundary(axis, first_class_probability, color, line, window=WINDOW):
+    """Draw where the first class has probability one half."""
+    across, up, points = _grid(window)
+    values = np.asarray(first_class_probability(points)).reshape(len(up), len(across))
+    axis.contour(across, up, values, levels=[0.5], colors=[color], linestyles=[line], linewidths=2)
+
+
+def _plane(axis, title):
+    axis.set(xlim=WINDOW[:2], ylim=WINDOW[2:], aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    axis.set_title(title)
+    axis.label_outer()
+
+
+def _best_boundaries(axis, mixture):
+    boundary(axis, lambda Z: mixture.posterior(Z, "train")[:, 0], COLORS["red"], "--")
+    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
+
+
+_BEST = [
+    Line2D([], [], color=COLORS["black"], lw=2, label="best boundary for test"),
+    Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="best boundary for training"),
+]
+
+
+def class_shift(mixture, n=500, seed=0):
+    """Points of both populations in the colours of their classes, with both best boundaries."""
+    figure, axes = new_figure(6.4, 4.6, columns=2, sharey=True)
+    for axis, domain, name in zip(axes, ("train", "test"), ("training", "test"), strict=True):
+        X, y = mixture.sample(n, domain, random_state=seed)
+        class_points(axis, X, y, np.ones(n), 14)
+        _best_boundaries(axis, mixture)
+        _plane(axis, f"{name} points")
+    legend_below(figure, [*class_handles(), *_BEST], columns=2)
+    return figure
+
+
+def weight_difference(mixture, least=1e-4):
+    """Joint weight minus plain ratio, a panel a class, wherever its training points can be."""
+    figure, axes = new_figure(7.4, 4.4, columns=2, sharey=True)
+    across, up, points = _grid()
+    plain = mixture.marginal_ratio(points)
+    for axis, c in zip(axes, (1, 2), strict=True):
+        difference = mixture.joint_ratio(points, c) - plain
+        difference[mixture.class_density(points, c, "train") < least] = np.nan
+        values = difference.reshape(len(up), len(across))
+        style = {"levels": _CHANGES, "cmap": "PuOr_r", "extend": "both"}
+        image = axis.contourf(across, up, values, **style)
+        _best_boundaries(axis, mixture)
+        _plane(axis, f"a training point of class {c}")
+    figure.colorbar(image, ax=axes, shrink=0.7, label="joint weight − plain ratio")
+    legend_below(figure, _BEST)
+    return figure
+
+
+def accuracy_by_settings(tables, printed):
+    """Mean accuracy against the training size under several settings, with the printed means."""
+    figure, axes = new_figure(8.2, 3.6, columns=len(tables), sharey=True)
+    colors = (COLORS["grey"], COLORS["orange"], COLORS["blue"])
+    for axis, (title, means) in zip(axes, tables.items(), strict=True):
+        for method, line, marker, color in zip(means, _LINES, "^sD", colors, strict=False):
+            sizes = means.index.astype(int)
+            axis.plot(sizes, means[method], line, marker=marker, color=color, label=method)
+            axis.plot(sizes, printed[method], marker, ms=9, mfc="none", mec=color, alpha=0.6)
+        axis.set(xscale="log", xlabel="training points", title=title)
+        axis.set_xticks(sizes, means.index)
+        axis.minorticks_off()
+    axes[0].set_ylabel("accuracy (%)")
+    hollow = Line2D([], [], ls="", marker="o", mfc="none", color=COLORS["grey"], label="paper")
+    legend_below(figure, [*axes[0].get_legend_handles_labels()[0], hollow])
+    return figure
+
+
+def width_curves(widths, panels, best):
+    """Accuracy against the kernel's width, a panel a way of clipping: means of runs, and ranges."""
+    figure, axes = new_figure(8.2, 3.6, columns=len(panels), sharey=True)
+    for axis, (title, accuracies) in zip(axes, panels.items(), strict=True):
+        axis.axhline(100 * best, color=COLORS["black"], lw=1, ls="--", label="best possible rule")
+        styles = (("-", "s", COLORS["orange"]), (":", "D", COLORS["blue"]))
+        for (name, values), (line, marker, color) in zip(accuracies.items(), styles, strict=True):
+            low, mean, high = (100 * f(values, axis=1) for f in (np.min, np.mean, np.max))
+            axis.fill_between(widths, low, high, color=color, alpha=0.15)
+            axis.plot(widths, mean, line, marker=marker, color=color, label=name)
+        axis.set(xscale="log", xlabel="kernel width", title=title)
+        axis.set_xticks(widths, [f"{width:g}" for width in widths])
+        axis.minorticks_off()
+    axes[0].set_ylabel("test accuracy (%)")
+    legend_below(figure, axes[0].get_legend_handles_labels()[0])
+    return figure
+
+
+def intervals(names, estimates, half_widths, reference, reference_name, quantity):
+    """Estimates with their intervals beside a known value."""
+    figure, (axis,) = new_figure(6.5, 0.9 + 0.45 * len(names))
+    axis.axvline(reference, color=COLORS["black"], ls="--", label=reference_name)
+    axis.errorbar(
+        estimates, range(len(names)), xerr=half_widths, fmt="o", color=COLORS["blue"], capsize=5
+    )
+    axis.set_yticks(range(len(names)), names)
+    axis.set(ylim=(len(names) - 0.5, -0.5), xlabel=quantity)
+    axis.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, frameon=False)
+    return figure
+
+
+def convergence(sizes, errors, limits=(), quantity="relative squared error"):
+    """Error against sample size on logarithmic axes, with the spread of the draws."""
+    figure, (axis,) = new_figure(7.0, 4.2)
+    for (name, values), color, line, marker in zip(
+        errors.items(), COLORS.values(), _LINES, "os^D", strict=False
+    ):
+        values = np.asarray(values)
+        axis.fill_between(sizes, values.min(axis=1), values.max(axis=1), color=color, alpha=0.15)
+        axis.plot(sizes, np.median(values, axis=1), line, marker=marker, color=color, label=name)
+    for name, value in limits:
+        axis.axhline(value, color=COLORS["grey"], lw=1, ls=(0, (1, 3)))
+        axis.annotate(
+            name, (sizes[-1], value), xytext=(8, -3), textcoords="offset points", clip_on=False
+        )
+    axis.set(xscale="log", yscale="log", xlabel="training points = test points", ylabel=quantity)
+    axis.set_xticks(sizes, [str(size) for size in sizes])
+    axis.minorticks_off()
+    # One wild draw at a small size would squeeze everything else into a line.
+    axis.set_ylim(top=min(axis.get_ylim()[1], 3.0))
+    legend_below(figure, axis.get_legend_handles_labels()[0])
+    return figure
+
+
+def boundary_information(positions, curves, coordinates):
+    """Mutual information and accuracy while a straight boundary moves through the test data."""
+    figure, axes = new_figure(8.2, 3.4, columns=len(curves), sharey=True)
+    panels = zip(axes, curves.items(), coordinates, strict=True)
+    for axis, (title, (information, accuracy)), along in panels:
+        density = np.exp(-((along[:, None] - positions) ** 2) / 0.3).sum(axis=0)
+        axis.fill_between(
+            positions, density / density.max(), color="#dddddd", label="test density (scaled)"
+        )
+        axis.plot(positions, information, color=COLORS["blue"], lw=2, label="MI (nats)")
+        axis.plot(positions, accuracy, "--", color=COLORS["red"], lw=2, label="accuracy")
+        best = positions[np.argmax(information)]
+        axis.axvline(best, color=COLORS["blue"], ls=":", label="largest MI")
+        axis.set(xlabel="position of the boundary", ylim=(0, 1.05), title=title)
+    axes[0].set_ylabel("nats, or share correct")
+    legend_below(figure, axes[0].get_legend_handles_labels()[0], columns=4)
+    return figure
+
+
+def class_points(axis, X, y, weights, scale):
+    """Training points whose area is proportional to their weight; no weight, a small cross."""
+    for label, (marker, color) in _CLASS_STYLE.items():
+        of_class = y == label
+        size = scale * weights[of_class]
+        axis.scatter(*X[of_class].T, s=size, marker=marker, c=color, alpha=0.55, lw=0)
+        gone = of_class & (weights < 0.02)
+        axis.scatter(*X[gone].T, s=9, marker="x", c=color, lw=0.7)
+
+
+def class_handles():
+    """What a legend shows for each class."""
+    return [
+        Line2D([], [], ls="", marker=marker, color=color, label=f"class {label}")
+        for label, (marker, color) in _CLASS_STYLE.items()
+    ]
+
+
+def _sample_legend():
+    return [
+        *class_handles(),
+        Line2D([], [], ls="", marker="x", color=COLORS["grey"], label="weight below 0.02"),
+        _BEST[0],
+        Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="learned boundary"),
+    ]
+
+
+def _sample_panel(axis, X, y, weights, model, mixture, title, scale=22):
+    class_points(axis, X, y, weights / weights.mean(), scale)
+    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
+    boundary(axis, lambda Z: model.predict_proba(Z)[:, 0], COLORS["red"], "--")
+    _plane(axis, title)
+
+
+def weighted_samples(X, y, panels, mixture):
+    """The paper's Figure 1: training points by weight, with the true and the learned boundary."""
+    figure, axes = new_figure(2.8 * len(panels), 4.4, columns=len(panels), sharey=True)
+    for axis, (title, (weights, model)) in zip(axes, panels.items(), strict=True):
+        _sample_panel(axis, X, y, weights, model, mixture, title)
+    legend_below(figure, _sample_legend(), columns=3)
+    return figure
+
+
+def iteration_frame(X, y, weights, model, mixture, information, t):
+    """One iteration of Algorithm 1: weights and boundary, and mutual information so far."""
+    figure, (sample, axis) = new_figure(7.0, 4.2, columns=2, width_ratios=(1.25, 1))
+    _sample_panel(sample, X, y, weights, model, mixture, f"iteration {t}: weights")
+    axis.plot(range(len(information)), information, "-o", color=COLORS["blue"])
+    axis.plot(t, information[t], "o", ms=13, mfc="none", mec=COLORS["red"], mew=2)
+    axis.set(xlabel="iteration", ylabel="mutual information (nats)", title="all iterations")
+    axis.set_xticks(range(len(information)))
+    legend_below(figure, _sample_legend(), columns=3)
+    return figure
+
+
+# Biased sampling
+
+
+def selection(pool, kept, train, test, strength):
+    """How the training rows are chosen along omega, and what that does to their distribution."""
+    figure, (left, right) = new_figure(8.0, 3.4, columns=2)
+    far = max(np.abs(pool).max(), np.abs(test).max())
+    line = np.linspace(-far, far, 200)
+    left.plot(line, expit(strength * line), color=COLORS["black"], label="P(s = 1 | x)")
+    # Spread by rank, the same in every build.
+    for chosen, level, marker, color, name in (
+        (kept, 1.06, "^", COLORS["blue"], "kept for training"),
+        (~kept, -0.06, "x", COLORS["orange"], "left out"),
+    ):
+        aside = level + 0.03 * np.cos(2.4 * np.arange(chosen.sum()))
+        left.plot(
+            pool[chosen], aside, marker, ms=3, mew=0.7, alpha=0.6, color=color, ls="", label=name
+        )
+    left.set(ylabel="probability of selection", title="selection", ylim=(-0.15, 1.42))
+    left.legend(loc="upper left", frameon=False, ncols=2)
+    bins = np.linspace(-far, far, 25)
+    right.hist(test, bins, density=True, color="#cccccc", label="test rows")
+    outline = {"histtype": "step", "lw": 2, "color": COLORS["blue"]}
+    right.hist(train, bins, density=True, label="training rows", **outline)
+    right.set(ylabel="density", title="what is left")
+    right.legend(loc="upper left", frameon=False)
+    right.set_ylim(top=1.3 * right.get_ylim()[1])
+    for axis in (left, right):
+        axis.set_xlabel("position along ω (standard deviations)")
+    return figure
+
+
+def direction_gaps(gaps, chosen):
+    """The gap of each candidate direction, with the one that is taken."""
+    figure, (axis,) = new_figure(7.0, 2.9)
+    order = np.argsort(gaps)
+    points = 100 * np.asarray(gaps)[order]
+    bars = axis.bar(range(len(points)), points, color="#bbbbbb")
+    place = int(np.flatnonzero(order == chosen)[0])
+    bars[place].set(facecolor=COLORS["blue"], hatch="//", edgecolor="white")
+    axis.axhline(0, color=COLORS["black"], lw=1)
+    axis.axhline(points.mean(), color=COLORS["red"], ls="--", label="mean of all directions")
+    axis.annotate(
+        "taken", (place, points[place]), xytext=(0, 3), textcoords="offset points", ha="center"
+    )
+    axis.margins(y=0.15)
+    axis.set_xticks(range(len(points)), [str(number + 1) for number in order])
+    axis.set(xlabel="number of the direction, sorted by gap", ylabel="gap in points")
+    axis.legend(loc="upper left", frameon=False)
+    return figure
+
+
+# The digits
+
+
+def _strip(images, side):
+    """Images side by side, as one picture with blank columns between them."""
+    blank = np.full((side, side // 8), np.nan)
+    parts = []
+    for image in images:
+        parts += [np.asarray(image, dtype=float).reshape(side, side), blank]
+    return np.hstack(parts[:-1])
+
+
+def digit_rows(rows, notes=None, signed=()):
+    """Rows of square digits, each row with its name, each digit perhaps with a note below it."""
+    notes = notes or {}
+    height = sum(1.02 if name in notes else 0.76 for name in rows)
+    figure, axes = new_figure(8.0, height, rows=len(rows))
+    for axis, (name, images) in zip(axes, rows.items(), strict=True):
+        colors, far = ("PuOr", 1.5) if name in signed else ("gray_r", 1.0)
+        side = round(np.sqrt(np.shape(images)[1]))
+        axis.imshow(_strip(images, side), cmap=colors, vmin=-far, vmax=far)
+        axis.set_ylabel(name, rotation=0, ha="right", va="center")
+        axis.set_xticks([])
+        axis.set_yticks([])
+        axis.spines[:].set_visible(False)
+        for place, note in enumerate(notes.get(name, ())):
+            middle = place * (side + side // 8) + side / 2
+            axis.text(middle, 17 * side / 16, note, ha="center", va="top", size=8)
+    return figure
+
+
+def preprocessed_digits():
+    """The first example of every digit after each step of the preprocessing."""
+    raw = load("MNIST").X / 127.5 - 1, load("MNIST").y
+    ways = {
+        "MNIST, 28 × 28": raw,
+        "resized, clipped": digit_images("MNIST", scaling="global"),
+        "resized, unclipped": digit_images("MNIST", scaling="global", clip=False),
+        "each pixel's range": digit_images("MNIST", scaling="feature", clip=False),
+        "USPS, one range": digit_images("USPS", scaling="global"),
+        "USPS, each pixel's": digit_images("USPS", scaling="feature"),
+    }
+    rows = {}
+    for name, (images, labels) in ways.items():
+        rows[name] = images[[np.flatnonzero(labels == digit)[0] for digit in range(10)]]
+    return rows
+
+
+def weight_rows(X, weights, count=10):
+    """The training digits that each method raises most and silences most."""
+    rows, notes = {}, {}
+    for name, weight in weights.items():
+        order = np.argsort(weight, kind="stable")
+        for kind, ends in (("highest", order[::-1][:count]), ("lowest", order[:count])):
+            rows[f"{name}, {kind}"] = X[ends]
+            notes[f"{name}, {kind}"] = [f"{value:.2f}" for value in weight[ends]]
+    return rows, notes
+
+
+def bound_shares(shares):
+    """Share of training rows whose weight can act, against C."""
+    figure, (axis,) = new_figure(7.0, 3.8)
+    for case, color, marker, line in zip(
+        shares.columns, COLORS.values(), "os^DvPX", ["-", "--", ":", "-."] * 2, strict=False
+    ):
+        axis.plot(shares.index, 100 * shares[case], line, marker=marker, color=color, label=case)
+    axis.set(xscale="log", xlabel="C", ylabel="rows at their bound (%)")
+    axis.set_ylim(bottom=-0.5)
+    axis.legend(frameon=False)
+    return figure

@@ -1,1 +1,0 @@
-"""The figures of the book, one module a section."""

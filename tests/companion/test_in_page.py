@@ -1,0 +1,95 @@
+"""What the pages' Python does, tried here: which cells it may run, and what they show."""
+
+import pytest
+from companion.browser import cells
+from companion.browser.numbers import marked
+from companion.kit import site_python
+from companion.kit.open_cells import open_cells
+from companion.kit.tolerances import Tolerance
+
+
+@pytest.fixture
+def described(make_notebook, tmp_path):
+    """What the page is told about a notebook of these cells."""
+
+    def describe(*sources):
+        import nbformat
+
+        notebook = make_notebook(*((source, {}) for source in sources))
+        path = tmp_path / "some.ipynb"
+        nbformat.write(notebook, path)
+        return open_cells(path)
+
+    return describe
+
+
+def test_what_comes_from_the_companion_stays_behind_and_so_does_what_is_made_of_it(described):
+    found = described(
+        "from companion.kit import display as show\nimport numpy as np\nrows = np.arange(3)",
+        "stored = show.fetch(rows)",
+        "print(rows.sum())",
+        "print(stored)",
+        "stored = rows + 1",
+        "print(stored)",
+    )
+    assert [cell["at"] for cell in found if cell["open"]] == [2, 4, 5]
+    assert found[0]["source"] == "import numpy as np\nrows = np.arange(3)"
+    assert [cell["needs"] for cell in found] == [[], [0], [0], [0, 4]]
+
+
+def test_a_cell_needs_what_changes_its_objects_but_not_what_names_a_loop_alike(described):
+    found = described(
+        "w = [1.0, 2.0]",
+        "for name in w:\n    print(name)",
+        "w[0] = 3.0",
+        "w.append(4.0)",
+        "def double(name):\n    return 2 * name",
+        "print([double(name) for name in w])",
+        "w = [0.0]",
+        "print(w)",
+    )
+    assert found[5]["needs"] == [0, 2, 3, 4]
+    assert found[7]["needs"] == [6]
+
+
+def test_a_cell_shows_what_it_prints_its_last_value_and_its_figures():
+    assert cells.begin() == {}
+    answer = cells.run("print('<b>', 0.5)\n1 / 4", published="<b> 0.5\n0.75")
+    assert answer["moved"] == 1
+    [printed] = answer["outputs"]
+    assert printed["html"] == '&lt;b&gt; 0.5\n<mark title="published: 0.75">0.25</mark>'
+    code = "import matplotlib.pyplot as plt\nfigure, axis = plt.subplots()"
+    [picture] = cells.run(code)["outputs"]
+    assert picture["kind"] == "picture"
+    assert cells.run("1 / 3;")["outputs"] == []
+
+
+def test_an_error_names_the_line_and_the_next_run_starts_afresh():
+    cells.begin()
+    answer = cells.run("a = 1\nb = a / 0")
+    assert answer["failed"]
+    assert answer["outputs"][0]["text"] == "ZeroDivisionError (line 2): division by zero"
+    cells.begin()
+    assert "name 'a' is not defined" in cells.run("a")["outputs"][0]["text"]
+
+
+def test_parameters_are_read_as_the_command_line_reads_them():
+    declared = "n = 5  # range: 1..9 | size\nsizes = [1, 2]  # range: 1.. | sizes"
+    assert cells.begin(declared, [["n", "7"], ["sizes", "3, 4"]]) == {}
+    assert cells.run("print(n, sizes)")["outputs"][0]["html"] == "7 [3, 4]"
+    assert cells.begin(declared, [["n", "10"]]) == {"problem": "n must lie in 1..9, got 10"}
+
+
+@pytest.mark.parametrize(
+    ("new", "moved"), [("a 1.0005 b 3", 0), ("a 1.2 b 3", 1), ("a 1.2 b 4", 2), ("c 1.0 b 3", None)]
+)
+def test_only_numbers_beyond_the_tolerance_are_marked(new, moved):
+    html, count = marked("a 1.0 b 3", new, Tolerance(abs=1e-3))
+    assert count == moved
+    assert html.count("<mark") == (moved or 0)
+
+
+def test_a_file_of_another_checksum_is_refused():
+    digests = site_python.accepted()
+    with pytest.raises(ValueError, match=r"pyodide\.mjs must have the SHA-256 \w{64}, got \w{64}"):
+        site_python.check({"pyodide.mjs": b"something else"}, digests)
