@@ -33,7 +33,7 @@ LEARNERS = {
 #: The learners of large draws: a forest would take most of the time.
 LARGE = tuple(LEARNERS)[:3]
 #: Draws of each size, and the budgets with which labelled rows join the source.
-DRAWS = {300: 3, 3000: 1}
+DRAWS = {300: 1, 3000: 1}
 BUDGETS = (20, 50)
 
 

@@ -56,7 +56,7 @@ class Rule:
 
 
 #: Fitted to natural and made shifts; a test fits it again from the stored benchmark.
-RULE = Rule(prior_p=0.05, condition=2.0, residual=0.1, changed=0.2, large=0.6)
+RULE = Rule(prior_p=0.05, condition=2.0, residual=0.15, changed=0.2, large=0.6)
 
 
 @dataclass(frozen=True)

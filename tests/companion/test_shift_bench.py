@@ -7,7 +7,7 @@ from companion.evidence import shift_pictures as pictures
 from companion.evidence import shifts
 
 from benchmarks import natural
-from benchmarks.natural_measure import LEARNERS, label_shift_weights
+from benchmarks.natural_measure import LARGE, LEARNERS, label_shift_weights
 from benchmarks.natural_tasks import MADE, TASKS
 from ddr.guard import RULE, Rule
 
@@ -27,9 +27,11 @@ def test_every_task_and_learner_is_stored_once(scores):
     keys = scores[natural._FIT]
     assert not keys.duplicated().any()
     first = scores[(scores["size"] == 300) & (scores.seed == 0)]
-    natural_tasks = [task for task in TASKS if task.kind in shifts.NATURAL]
-    expected = {(task.name, learner) for task in natural_tasks for learner in LEARNERS}
-    assert set(zip(first.task, first.learner, strict=True)) >= expected
+    expected = {(task.name, learner) for task in TASKS for learner in LEARNERS}
+    assert set(zip(first.task, first.learner, strict=True)) == expected
+    large = scores[scores["size"] == 3000]
+    assert large.task.nunique() >= 20
+    assert set(large.groupby("task").learner.nunique()) == {len(LARGE)}
     assert set(shifts.stored("labels").task) == set(scores.task)
 
 
