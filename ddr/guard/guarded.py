@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ddr._checks import check_choice, check_count, check_given, check_weights
 from ddr._domains import rows_of, two_samples
@@ -20,7 +20,7 @@ from ddr.guard.prior import AdjustedClassifier, Crossfit, calibrate, em_prior, l
 from ddr.guard.report import RULE, Gain, ShiftReport
 from ddr.information import effective_sample_size
 from ddr.iwcv import fit_weighted
-from ddr.ratio import ConstantRatio
+from ddr.ratio import AgreementWarning, ConstantRatio, OverlapWarning
 
 #: Fewer rows of a sample tell nothing of a shift.
 FEWEST_ROWS = 10
@@ -169,7 +169,8 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
                 sample if hasattr(sample, "columns") else np.asarray(sample, dtype=float)
                 for sample in (X, X_target)
             )
-            y, cost = np.asarray(y), check_weights(cost, len(y))
+            y = column_or_1d(y)
+            cost = check_weights(cost, len(y))
             self._examine(ddr, X, y, X_target, cost, given)
         self.estimator_ = self.models_[self.choice_]
         return self
@@ -182,7 +183,9 @@ class GuardedDDRClassifier(ClassifierMixin, BaseEstimator):
             random_state=self.random_state,
         )
         with warnings.catch_warnings():  # the report says what they would say
-            warnings.simplefilter("ignore")
+            for category in (OverlapWarning, AgreementWarning):
+                warnings.simplefilter("ignore", category)
+            warnings.filterwarnings("ignore", "X_target was not given")
             return model.fit(X, y, X_target, **given)
 
     def _examine(self, ddr, X, y, X_target, cost, given):
