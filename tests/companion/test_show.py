@@ -1,12 +1,8 @@
 """What notebooks display."""
 
-import re
-
 import pandas as pd
 import pytest
-from companion.evidence.claims import claims
 from companion.kit import display as show
-from companion.kit.parameters import list_notebooks
 
 # --- tables ----------------------------------------------------------------------------------
 
@@ -44,11 +40,3 @@ def test_claims_table_shows_the_asked_claims_only():
     text = show.claims_table(["C1", "C5"], empty, ["matched"]).data
     assert text.count("<tr>") == 2  # the header and C1; C5 is computed live
     assert "<strong>not tested</strong>" in text
-
-
-@pytest.mark.parametrize("path", list_notebooks(), ids=lambda path: path.stem)
-def test_notebooks_show_claims_that_there_are(path):
-    calls = re.findall(r"claims_table\(\[(.*?)\]", path.read_text(encoding="utf-8"))
-    shown = [name for call in calls for name in re.findall(r"\w+", call)]
-    assert set(shown) <= {entry["id"] for entry in claims()}
-    assert bool(shown) == (path.stem != "01_theory")
