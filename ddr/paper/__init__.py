@@ -13,7 +13,7 @@ from importlib import import_module
 
 _NAMES = {
     "datasets": "load names digits_pair scale_to_unit_box",
-    "mixture": "FourClusters",
+    "mixture": "FixedCounts FourClusters",
     "shifts": "accuracy_gap biased_sampling cross_dataset mixture_shift ShiftedProblem",
     "choices": "algorithm_1",
     "comparison": "fit_three",

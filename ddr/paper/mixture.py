@@ -153,3 +153,27 @@ def _pick(columns, y):
     if row.ndim and len(row) != len(columns):
         raise ValueError(f"X and y must have the same length, got {len(columns)} and {len(row)}")
     return columns[:, row] if row.ndim == 0 else columns[np.arange(len(columns)), row]
+
+
+@dataclass(frozen=True)
+class FixedCounts(FourClusters):
+    """The mixture with the expected number of rows in each cluster, up to rounding.
+
+    Parameters
+    ----------
+    domains : tuple
+        Where the numbers are fixed, "train" and "test"; elsewhere they are drawn.
+    """
+
+    domains: tuple = ("train", "test")
+
+    def sample(self, n, domain="train", random_state=None):
+        """Draw labelled points; in the domains named, in random order."""
+        if domain not in self.domains:
+            return super().sample(n, domain, random_state)
+        rng = np.random.default_rng(random_state)
+        priors, mixing = self._of(domain)
+        ends = np.round(n * np.cumsum((priors[:, None] * mixing).ravel())).astype(int)
+        cluster = rng.permutation(np.repeat(np.arange(4), np.diff(ends, prepend=0)))
+        row, column = np.divmod(cluster, 2)
+        return MEANS[row, column] + rng.standard_normal((n, 2)), CLASSES[row]

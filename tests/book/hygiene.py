@@ -5,7 +5,7 @@ import re
 from companion.browser.declared import parse_parameters
 from companion.kit.tolerances import Tolerance
 
-MAX_LINES = 15
+MAX_LINES, MAX_PARAMETERS = 15, 25
 ABSOLUTE_PATH = re.compile(
     r"(?<![\w`/{.])/(?:home|root|tmp|work|usr|var|Users|opt)/\w|\b[A-Z]:\\\w"
 )
@@ -68,8 +68,9 @@ def quiet(notebook):
 def short(notebook):
     for i, cell in _code(notebook):
         lines = len(cell.source.strip().splitlines())
-        if lines > MAX_LINES:
-            yield f"cell {i} has {lines} lines, at most {MAX_LINES} are allowed"
+        most = MAX_PARAMETERS if "parameters" in cell.metadata.get("tags", []) else MAX_LINES
+        if lines > most:
+            yield f"cell {i} has {lines} lines, at most {most} are allowed"
 
 
 def _texts(cell):

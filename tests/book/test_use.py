@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from companion.browser.numbers import differences
 from companion.kit.build import SITE
-from companion.kit.nbval_numbers import Tolerance
+from companion.kit.tolerances import Tolerance
 
 PAGES = ("intro", *(f"use/{name}" for name in ("choose", "is_it_shifted", "read_the_result")))
 PAGES += ("use/label_twenty_rows", "use/scale_and_pitfalls", "use/should_i_use_it")

@@ -68,7 +68,7 @@ def test_parts_of_the_weight_are_read_from_their_universes():
 def test_choices_are_compared_on_common_runs_only():
     chosen, random = tidy({"matched": (3.0, 5.0)}), tidy({"universe:omega-random": (1.0, 1.0)})
     random = random[random["case"] == "Diabete"]
-    found = answers.choice_gains(chosen, random)
+    found = answers.choice_gains(pd.concat([chosen, random]))
     assert list(found) == ["over uLSIF", "over Unweighted"]
     assert [gain[0] for gain in found["over Unweighted"].values()] == pytest.approx([3.0, 1.0])
 

@@ -7,15 +7,9 @@ from companion.evidence import pictures
 from companion.evidence.gains import paired
 from companion.evidence.plots import accuracies_by_case, bars, forest, largest_changes
 from companion.evidence.readings import by_protocol, with_and_without
-from companion.evidence.svm_weights import at_bound, bound_share, effect_of_weights
 from companion.paths import PROTOCOLS
-from companion.runs.experiments import draw
-from companion.runs.protocols import changed, load_protocol
-from companion.runs.results import chosen_gaps, published_results
-from sklearn.svm import SVC
-
-from ddr.paper.shifts import ShiftedProblem
-from ddr.paper.svm import LinearSVMWithPosteriors
+from companion.runs.protocols import load_protocol
+from companion.runs.results import published_results
 
 CASES = ("Ionosphere", "Diabete")
 
@@ -96,27 +90,6 @@ def test_gaps_are_sorted_and_the_taken_one_is_marked():
     assert axis.texts[0].xy == (2, pytest.approx(2))
 
 
-@pytest.fixture(scope="module")
-def small():
-    """Biased sampling on one small table, with few directions."""
-    return changed(
-        load_protocol("biased"),
-        cases=["BreastCancer"],
-        methods=["Unweighted", "uLSIF", "DDR-uLSIF"],
-        extra_methods={"cases": [], "methods": []},
-        problem={"n_omegas": 2},
-    )
-
-
-def test_taken_gap_is_the_largest_of_the_run(small):
-    found = chosen_gaps(small, ["BreastCancer"], 2)
-    for row in found.itertuples():
-        info = draw(small, row.case, row.seed).problem.info
-        assert row.taken == pytest.approx(100 * info["gaps"][info["chosen"]])
-        assert row.mean == pytest.approx(100 * np.mean(info["gaps"]))
-        assert row.taken >= row.mean
-
-
 # --- digits ----------------------------------------------------------------------------------
 
 
@@ -129,64 +102,10 @@ def test_digits_stand_side_by_side_with_their_notes():
     assert [text.get_text() for text in figure.axes[1].texts] == ["1.0", "2.0"]
 
 
-def test_shares_are_drawn_in_percent():
-    axis = pictures.bound_shares(pd.DataFrame({"a": [0.5, 0.1]}, index=[0.1, 1.0])).axes[0]
-    np.testing.assert_allclose(axis.lines[0].get_xydata(), [[0.1, 50], [1.0, 10]])
-
-
 def test_steps_of_the_preprocessing_show_ten_digits_each():
     rows = pictures.preprocessed_digits()
     assert [np.shape(images) for images in rows.values()] == [(10, 784), *5 * [(10, 256)]]
     assert np.abs(rows["resized, clipped"]).max() <= 1 < np.abs(rows["resized, unclipped"]).max()
-
-
-# --- the reach of weights --------------------------------------------------------------------
-
-
-def two_clouds(distance, n=120):
-    rng = np.random.default_rng(5)
-    y = np.repeat([-1, 1], n // 2)
-    X = rng.normal(size=(n, 2)) + distance * y[:, None] * [1, 0]
-    X_test = rng.normal(size=(n, 2)) + 0.3 * distance * y[:, None] * [1, 0]
-    return ShiftedProblem(X, y, X_test, y)
-
-
-@pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
-def test_rows_at_their_bound_are_those_of_libsvm(C):
-    problem = two_clouds(1.0)
-    model = LinearSVMWithPosteriors(C=C, calibration="train", predict_by="decision").fit(
-        problem.X_train, problem.y_train
-    )
-    svc = SVC(kernel="linear", C=C, tol=1e-6).fit(problem.X_train, problem.y_train)
-    full = np.zeros(len(problem.y_train), dtype=bool)
-    full[svc.support_[np.abs(svc.dual_coef_[0]) > C * (1 - 1e-6)]] = True
-    margin = problem.y_train * svc.decision_function(problem.X_train)
-    clear = np.abs(margin - 1) > 5e-3  # at the margin itself the tolerance decides
-    assert clear.mean() > 0.9
-    found = at_bound(model, problem.X_train, problem.y_train)
-    np.testing.assert_array_equal(found[clear], full[clear])
-
-
-def test_separable_classes_ignore_weights_unless_they_vanish():
-    problem = two_clouds(6.0)
-    rng = np.random.default_rng(1)
-    weights = rng.uniform(0.2, 3.0, len(problem.y_train))
-    margin_rows = np.abs(problem.X_train[:, 0]) < 4.5
-    some_gone = np.where(margin_rows, 0.0, 1.0)
-    effect = effect_of_weights(problem, {"mild": weights, "gone": some_gone}, [100.0]).iloc[0]
-    assert bound_share(problem.X_train, problem.y_train, [100.0]) == [0.0]
-    assert effect["bound"] == 0
-    assert effect["changed mild"] == 0
-    assert effect["accuracy mild"] == effect["accuracy"]
-    assert effect["changed gone"] > 0
-
-
-def test_overlapping_classes_feel_their_weights():
-    problem = two_clouds(0.7)
-    weights = np.where(problem.y_train > 0, 5.0, 1.0)
-    effect = effect_of_weights(problem, {"lopsided": weights}, [1.0]).iloc[0]
-    assert effect["bound"] > 0.2
-    assert effect["changed lopsided"] > 0.05
 
 
 # --- tables that both pages share ------------------------------------------------------------

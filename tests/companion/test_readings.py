@@ -3,24 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
-from companion.evidence import pictures
 from companion.evidence.gains import paired
 from companion.evidence.readings import (
     direction_reading,
     gap_reading,
     half_reading,
     mildest_case,
+    open_run_reading,
     posterior_spread,
     worded_counts,
 )
 from companion.evidence.verdicts import compare
-from companion.runs.experiments import Run, draw
 from companion.runs.protocols import changed, load_protocol
-from companion.runs.results import weights_of
+from companion.runs.results import published_results
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from ddr.information import effective_sample_size
 from ddr.paper.shifts import mixture_shift
 
 COMPARED = ("Unweighted", "uLSIF", "DDR-uLSIF")
@@ -56,11 +54,31 @@ def test_mildest_weights_are_those_of_the_largest_sample_size():
         assert part in text
 
 
-def test_gap_that_turns_round_is_gone_and_a_growing_one_is_not():
-    gaps = pd.DataFrame({"mean": [0.0, 0.0], "taken": [4.0, 6.0], "again": [-3.0, 1.0]})
-    assert "100 % of the gap is gone" in gap_reading(gaps)
-    assert "gone" not in gap_reading(gaps.assign(again=9.0))
-    assert "No run" in gap_reading(gaps.assign(again=np.nan))
+def test_gap_of_the_choice_is_compared_with_that_of_a_new_draw():
+    results = published_results()
+    means = []
+    for protocol in ("same-draw", "matched"):
+        rows = results[(results["experiment"] == "biased") & (results["protocol"] == protocol)]
+        wide = rows.pivot(index=["case", "seed"], columns="method", values="accuracy")
+        means.append(100 * (wide["Oracle-imp"] - wide["Unweighted"]).mean())
+    text = gap_reading(results)
+    assert text.startswith("All 300 runs of all ten datasets")
+    assert f"{means[0]:+.2f}" in text
+    assert f"and {means[1]:+.2f}" in text
+    assert f"So {100 * (1 - means[1] / means[0]):.0f} % of the gap was luck" in text
+
+
+def test_run_in_the_open_is_found_among_the_published_ones():
+    settings = load_protocol("biased")
+    rows = published_results().query("experiment == 'biased' and protocol == 'matched'")
+    one = rows[(rows["case"] == "USPS5v6") & (rows["seed"] == 3)].set_index("method")["accuracy"]
+    scores = one[["Unweighted", "uLSIF", "DDR-uLSIF", "Oracle-imp"]].tolist()
+    assert "are the same" in open_run_reading(settings, "USPS5v6", 3, scores)
+    assert "at most 0.2500 away" in open_run_reading(
+        settings, "USPS5v6", 3, [scores[0] - 0.25, *scores[1:]]
+    )
+    other = changed(settings, seed=1)
+    assert "No published run" in open_run_reading(other, "USPS5v6", 3, scores)
 
 
 def test_directions_are_read_apart():
@@ -92,20 +110,3 @@ def test_posteriors_are_those_of_the_weighted_learner():
     assert row["Accuracy"] == pytest.approx(model.score(problem.X_test, problem.y_test))
     auc = roc_auc_score(problem.y_test == problem.y_test.max(), second)
     assert row["Area under ROC"] == pytest.approx(auc)
-
-
-def test_weights_are_those_of_the_run():
-    protocol = changed(load_protocol("synthetic"), methods=list(COMPARED), problem={"n_test": 200})
-    weights = weights_of(draw(protocol, "100", 1), protocol["ddr"])
-    assert list(weights) == ["Ideal", "uLSIF", "DDR"]
-    rows = {row["method"]: row for row in Run(protocol)("100", 1)}
-    for name, method in (("uLSIF", "uLSIF"), ("DDR", "DDR-uLSIF")):
-        assert weights[name].mean() == pytest.approx(1)
-        share = effective_sample_size(weights[name]) / len(weights[name])
-        assert share == pytest.approx(rows[method]["ess"])
-
-
-def test_large_digits_are_drawn_whole():
-    images = np.random.default_rng(0).uniform(-1, 1, (2, 784))
-    picture = pictures.digit_rows({"MNIST": images}).axes[0].images[0].get_array()
-    np.testing.assert_allclose(picture[:, 31:59], images[1].reshape(28, 28))

@@ -16,10 +16,8 @@ from companion.runs.published import (
 from companion.runs.published import publish as publish_store
 from companion.runs.reproduce import compute, known_protocols, store_of
 from companion.runs.results import (
-    chosen_gaps,
     mismatch,
     published_runs,
-    random_direction_runs,
     recomputed,
     runs_to_show,
     stored_or_computed,
@@ -272,39 +270,3 @@ def test_weights_that_differ_behind_equal_accuracies_are_counted(monkeypatch):
     assert text.startswith("2 of 2 accuracies")
     assert text.endswith("agree within 5 % in 1 of 2")
     assert door.what_moved(both) == ["1 of 2 rows have other weights than stored (100)"]
-
-
-# --- the choice of a direction ----------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def biased():
-    """Biased sampling on one small table, with few directions."""
-    return changed(
-        load_protocol("biased"),
-        cases=["BreastCancer"],
-        methods=METHODS,
-        extra_methods={"cases": [], "methods": []},
-        problem={"n_omegas": 2},
-    )
-
-
-def test_taken_gap_is_the_largest_of_the_run(biased):
-    for row in chosen_gaps(biased, ["BreastCancer"], 2).itertuples():
-        info = draw(biased, row.case, row.seed).problem.info
-        assert row.taken == pytest.approx(100 * info["gaps"][info["chosen"]])
-        assert row.mean == pytest.approx(50 * sum(info["gaps"]))
-        assert row.taken >= row.mean
-
-
-def test_random_direction_is_computed_or_read(biased, tmp_path, folder):
-    path, arguments = tmp_path / "runs", (biased, ["BreastCancer"], 1)
-    new, stored = random_direction_runs(*arguments)
-    assert not stored
-    assert sorted(new["method"]) == sorted(METHODS)
-    other = changed(biased, protocol="universe:omega-random", problem={"choose": "none"})
-    fill(path, other, 1, ["BreastCancer"])
-    publish_store(path)
-    read, stored = random_direction_runs(*arguments)
-    assert stored
-    assert read["accuracy"].tolist() == new["accuracy"].tolist()

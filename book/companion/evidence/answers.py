@@ -5,7 +5,15 @@ from sklearn.naive_bayes import GaussianNB
 
 from companion.evidence import protocol_search
 from companion.evidence.claim_computations import posterior_change  # noqa: F401 - for a notebook
-from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, accuracies, mean_interval, paired
+from companion.evidence.gains import (
+    METHOD,
+    NO_WEIGHTS,
+    RIVAL,
+    accuracies,
+    mean_interval,
+    paired,
+    runs_of,
+)
 from companion.evidence.printed import printed_gains, printed_means
 from companion.evidence.tables import points
 from companion.evidence.universes import universe_name
@@ -42,13 +50,21 @@ def part_gains(results, experiment):
     }
 
 
-def choice_gains(chosen, random):
+def all_part_gains(results):
+    """:func:`part_gains` of every table."""
+    names = {"synthetic": "synthetic data", "biased": "ten datasets", "cross": "digits"}
+    return {name: part_gains(results, experiment) for experiment, name in names.items()}
+
+
+def choice_gains(results):
     """Gains of DDR-uLSIF with the chosen and with a random direction, over the common runs."""
-    common = chosen[["case", "seed"]].merge(random[["case", "seed"]]).drop_duplicates()
-    runs = {"largest gap": chosen.merge(common), "random direction": random.merge(common)}
+    protocols = {"largest gap": "matched", "random direction": "universe:omega-random"}
+    runs = {name: runs_of(results, "biased", protocol) for name, protocol in protocols.items()}
+    keys = [rows[["case", "seed"]].drop_duplicates() for rows in runs.values()]
+    common = keys[0].merge(keys[1])
     return {
         f"over {rival}": {
-            name: mean_gain(rows, "biased", rows["protocol"].iloc[0], rival)
+            name: mean_gain(rows.merge(common), "biased", protocols[name], rival)
             for name, rows in runs.items()
         }
         for rival in (RIVAL, NO_WEIGHTS)
@@ -230,3 +246,11 @@ def print_miss(means):
     """Mean absolute deviation of the digits' unweighted means from the printed ones, in points."""
     printed = 100 * printed_means("cross")[NO_WEIGHTS]
     return float((means - printed.loc[means.index]).abs().mean())
+
+
+def unweighted_by_protocol(results, cases):
+    """The printed unweighted accuracies of some tasks, and ours, in points."""
+    printed = 100 * printed_means("cross")[NO_WEIGHTS]
+    chosen = [case for case in printed.index if case in cases]
+    ours = {p: means_of(results, "cross", p)[NO_WEIGHTS][chosen] for p in ("clipped", "matched")}
+    return {"paper": printed[chosen]} | ours

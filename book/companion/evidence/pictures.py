@@ -342,16 +342,3 @@ def weight_rows(X, weights, count=10):
             rows[f"{name}, {kind}"] = X[ends]
             notes[f"{name}, {kind}"] = [f"{value:.2f}" for value in weight[ends]]
     return rows, notes
-
-
-def bound_shares(shares):
-    """Share of training rows whose weight can act, against C."""
-    figure, (axis,) = new_figure(7.0, 3.8)
-    for case, color, marker, line in zip(
-        shares.columns, COLORS.values(), "os^DvPX", ["-", "--", ":", "-."] * 2, strict=False
-    ):
-        axis.plot(shares.index, 100 * shares[case], line, marker=marker, color=color, label=case)
-    axis.set(xscale="log", xlabel="C", ylabel="rows at their bound (%)")
-    axis.set_ylim(bottom=-0.5)
-    axis.legend(frameon=False)
-    return figure

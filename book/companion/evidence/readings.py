@@ -13,6 +13,7 @@ from companion.evidence.gains import (
     NO_WEIGHTS,
     RIVAL,
     accuracies,
+    mean_interval,
     over_cases,
     paired,
     runs_of,
@@ -20,7 +21,7 @@ from companion.evidence.gains import (
 from companion.evidence.tables import mean_sd, points, with_interval
 from companion.paths import PROTOCOLS, cross_case
 from companion.runs.protocols import load_protocol
-from companion.runs.results import published_results
+from companion.runs.results import published_results, published_runs
 
 _COMPARED = (NO_WEIGHTS, RIVAL, METHOD)
 
@@ -79,18 +80,30 @@ def posterior_spread(problem, learner, weights):
     return pd.DataFrame(rows)
 
 
-def gap_reading(gaps):
+def open_run_reading(settings, case, run, scores):
+    """Say whether a run that a page computed in the open is the published one."""
+    methods = [NO_WEIGHTS, RIVAL, METHOD, "Oracle-imp"][: len(scores)]
+    rows = published_runs(settings)
+    rows = rows[(rows["case"] == case) & (rows["seed"] == run)].set_index("method")["accuracy"]
+    if not set(methods) <= set(rows.index):
+        return "No published run has these parameters."
+    off = np.abs(rows[methods].to_numpy() - scores).max()
+    same = "the same" if off < 1e-9 else f"at most {off:.4f} away"
+    listed = ", ".join(f"{method} {rows[method]:.4f}" for method in methods)
+    return f"Published, run {run} of {case}: {listed}. The accuracies above are {same}."
+
+
+def gap_reading(results):
     """Say what is left of the gap of a chosen direction when training rows are drawn again."""
-    gaps = gaps.dropna(subset=["mean", "taken", "again"])
-    if gaps.empty:
-        return "No run of these datasets is both shown above and examined here."
-    mean, taken, again = gaps[["mean", "taken", "again"]].mean()
-    share = 100 * (1 - max(again, 0) / taken) if 0 < taken > again else 0
-    gone = f": {share:.0f} % of the gap is gone" if share else ""
+    gains = {name: paired(results, "biased", name, "Oracle-imp", NO_WEIGHTS)
+             for name in ("same-draw", "matched")}  # fmt: skip
+    taken, again = (mean_interval(table["gain"]) for table in gains.values())
+    n = int(accuracies(results, "biased", "matched").shape[0])
     return (
-        f"Over these {len(gaps)} runs ideal weights gain {points(taken)} points along the "
-        f"direction taken when it is chosen, and {points(again)} when the training set is drawn "
-        f"again along it{gone}. The mean of all directions is {points(mean)}."
+        f"All {n} runs of all ten datasets: ideal weights gain {with_interval(*taken)} points on "
+        f"the training set that won the choice, and {with_interval(*again)} when it is drawn again "
+        f"along the same direction. So {100 * (1 - again[0] / taken[0]):.0f} % of the gap was luck "
+        "of the draw."
     )
 
 

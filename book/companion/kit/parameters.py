@@ -14,10 +14,15 @@ _CARD_COLUMN = 32  # characters; longer cells go on below
 
 
 def validate_here(name, scope):
-    """Check the parameters of a running notebook, which papermill alone does not do."""
+    """Check the parameters of a running notebook, which papermill alone does not do.
+
+    Returns those that are not the published ones.
+    """
     declared = read_parameters(find_notebook(name))
     given = {parameter.name: scope[parameter.name] for parameter in declared}
-    scope.update(check_values(declared, dict.fromkeys(_injected(scope)) | given))
+    values = check_values(declared, dict.fromkeys(_injected(scope)) | given)
+    scope.update(values)
+    return {p.name: values[p.name] for p in declared if values[p.name] != p.default}
 
 
 def _injected(scope):

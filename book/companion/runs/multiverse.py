@@ -5,7 +5,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from companion.paths import BOOK, EXPERIMENTS, read_yaml
-from companion.runs.protocols import changed, load_protocol
+from companion.runs.protocols import changed, load_protocol, protocol_names
 
 #: The methods that every universe compares, on all cases.
 FEW = {
@@ -37,6 +37,37 @@ def universes(experiment):
         name: changed(base, protocol=f"universe:{name}", **change)
         for name, change in _changes(experiment).items()
     }
+
+
+#: Where a notebook's parameter stands in a protocol; kernel widths have two forms there.
+_PLACES = {"seed": ["seed"], "Cs": ["learner", "Cs"]}
+_PLACES |= {
+    name: ["problem", name] for name in ["n_test", "strength", "n_omegas", "fraction", "resize"]
+}
+_PLACES |= {name: ["ddr", name] for name in ("components", "stopping", "max_iter")}
+_PLACES |= {"clip": ["ratios", "uLSIF", "clip"], "lams": ["ratios", "uLSIF", "lam"]}
+
+
+def altered(experiment, name, changes):
+    """A protocol by its name, or that of a universe, with a notebook's changed parameters."""
+    if name in protocol_names()[experiment]:
+        protocol = load_protocol(experiment, name)
+    elif name in universes(experiment):
+        protocol = universes(experiment)[name]
+    else:
+        known = ", ".join([*protocol_names()[experiment], *universes(experiment)])
+        raise ValueError(f"protocol must be one of {known}; got {name!r}")
+    for parameter, value in changes.items():
+        if parameter in ("width", "widths") and experiment != "synthetic":
+            new = {"ratios": {"uLSIF": {"sigma_factors": np.atleast_1d(value).tolist()}}}
+        elif parameter == "width":
+            new = {"ratios": {"uLSIF": {"sigma": value, "sigma_factors": None}}}
+        elif parameter in _PLACES:
+            new = reduce(lambda inner, key: {key: inner}, reversed(_PLACES[parameter]), value)
+        else:
+            continue  # it changes how much is shown, not what is computed
+        protocol = changed(protocol, **new)
+    return protocol
 
 
 def specifications(experiment):

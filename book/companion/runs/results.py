@@ -9,19 +9,16 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from companion.paths import BUILD, ROOT
-from companion.runs.experiments import Run, draw, methods_of
-from companion.runs.multiverse import FEW
+from companion.runs.experiments import Run, methods_of
 from companion.runs.protocols import changed
 from companion.runs.published import published_parameters, published_results
 from companion.runs.reproduce import compute, names_of, store_of, tasks_of, work_of
 from companion.runs.store import differences
 from companion.runs.sweep import sweep
-from ddr.paper.comparison import fit_three
 
 _KEYS = ["case", "seed", "method"]
 _DIAGNOSTICS = ("ess", "mutual_information", "prior_ratio")
@@ -204,38 +201,3 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0):
         "effective sample size, mutual information and prior ratio agree within "
         f"{100 * _DIAGNOSTICS_AGREE:g} % in {alike} of {len(both)}"
     )
-
-
-def weights_of(drawn, choices):
-    """The weights that the methods give to the training rows of one run, divided by their mean."""
-    problem, learner, ratios = drawn
-    found = fit_three(
-        problem.X_train, problem.y_train, problem.X_test, learner, ratios["uLSIF"], **choices
-    )
-    weights = {} if problem.importance is None else {"Ideal": problem.importance}
-    weights |= {"uLSIF": found["plain ratio"].weights, "DDR": found["DDR"].weights}
-    return {name: weight / np.mean(weight) for name, weight in weights.items()}
-
-
-# The paper draws ten directions of bias a run and takes the one on which ideal weights gain most on
-# the test set. So the choice sees the test labels, and selects runs in which weights look useful.
-
-
-def chosen_gaps(protocol, cases, runs):
-    """Gaps of the directions among which the runs of a protocol chose."""
-    rows = []
-    for case in cases:
-        for seed in range(runs):
-            gaps = [100 * gap for gap in draw(protocol, case, seed).problem.info["gaps"]]
-            rows.append((case, seed, max(gaps), sum(gaps) / len(gaps)))
-    return pd.DataFrame(rows, columns=["case", "seed", "taken", "mean"])
-
-
-def random_direction_runs(protocol, cases, runs):
-    """Runs of biased sampling with the first direction, not the best; and whether published."""
-    names = {"protocol": "universe:omega-random", **FEW}
-    other = changed(protocol, **names, problem={"choose": "none"})
-    rows = published_runs(other)
-    if len(rows):
-        return rows, True
-    return runs_to_show(other, runs, cases).rows, False

@@ -1,31 +1,10 @@
 """Readings of the paper that the package does not offer, for the multiverse and the searches."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from ddr.paper.mixture import CLASSES, MEANS, FourClusters
+from ddr.paper.mixture import FixedCounts, FourClusters
 from ddr.ulsif import ULSIF
-
-
-@dataclass(frozen=True)
-class FixedCounts(FourClusters):
-    """The mixture with the expected number of rows in each cluster, up to rounding."""
-
-    domains: tuple = ("train", "test")
-
-    def sample(self, n, domain="train", random_state=None):
-        """Draw labelled points; in the domains named, in random order."""
-        if domain not in self.domains:
-            return super().sample(n, domain, random_state)
-        rng = np.random.default_rng(random_state)
-        priors, mixing = self._of(domain)
-        ends = np.round(n * np.cumsum((priors[:, None] * mixing).ravel())).astype(int)
-        cluster = rng.permutation(np.repeat(np.arange(4), np.diff(ends, prepend=0)))
-        row, column = np.divmod(cluster, 2)
-        return MEANS[row, column] + rng.standard_normal((n, 2)), CLASSES[row]
-
 
 #: Mixtures by what is said of the number of rows in a cluster.
 MIXTURES = {"random": FourClusters(), "train": FixedCounts(domains=("train",))}

@@ -1,0 +1,163 @@
+"""What a results notebook shows of stored runs, under the parameters of its page.
+
+The story of a notebook uses the package `ddr` alone. Each cell that fetches runs, judges or draws
+is one call of this module.
+"""
+
+from functools import cached_property
+from textwrap import fill
+
+import pandas as pd
+from IPython.display import HTML, clear_output
+
+from companion.evidence import pictures, plots, readings, tables
+from companion.evidence.verdicts import judge, summary
+from companion.kit import display
+from companion.kit.parameters import validate_here
+from companion.runs.multiverse import altered
+from companion.runs.results import (
+    published_results,
+    recomputed,
+    stored_or_computed,
+    what_is_missing,
+    with_cases,
+)
+
+_EXPERIMENTS = {
+    "02_synthetic": "synthetic",
+    "03_biased_sampling": "biased",
+    "04_cross_dataset": "cross",
+}
+_TABLES = {"synthetic": 2, "biased": 3, "cross": 4}
+
+
+def say(text):
+    """Print a sentence in lines that fit the page."""
+    print(fill(text, 76))
+
+
+class Lesson:
+    """The stored runs of a notebook's page: its table, and what decides it."""
+
+    def __init__(self, notebook, scope):
+        changes = validate_here(notebook, scope)
+        self.experiment, self.scope = _EXPERIMENTS[notebook], dict(scope)
+        self.protocol = scope["protocol"]
+        self.settings = altered(self.experiment, self.protocol, changes)
+        self.cases = self._cases()
+        if self.experiment == "synthetic":
+            self.settings = with_cases(self.settings, [*self.cases, str(scope["n_shown"])])
+
+    def _cases(self):
+        scope = self.scope
+        if self.experiment == "cross":
+            return [f"{d} {pair}" for d in scope["directions"] for pair in scope["pairs"]]
+        return [str(n) for n in scope["n_train"]] if "n_train" in scope else scope["cases"]
+
+    def _verified(self):
+        if self.experiment != "cross":
+            return self.cases
+        scope = self.scope
+        return [f"{d} {pair}" for d in scope["directions"] for pair in scope["verify_pairs"]]
+
+    @cached_property
+    def shown(self):
+        """The runs of the table: stored ones, or computed under the changed parameters."""
+        compute = self.scope.get("compute_missing", True)
+        found = stored_or_computed(self.settings, self.scope["n_runs"], self.cases, compute)
+        clear_output()  # of progress, shown only when runs had to be computed
+        return found
+
+    @property
+    def runs(self):
+        """Their rows."""
+        return self.shown.rows
+
+    @property
+    def found(self):
+        """The cases that have runs."""
+        return [case for case in self.cases if case in set(self.runs["case"])]
+
+    def beside_published(self, case, run, scores):
+        """Say whether the run in the open, by its accuracies, is the published one."""
+        say(readings.open_run_reading(self.settings, case, run, list(scores)))
+
+    def table(self):
+        """Our table in the paper's layout, with what was computed again and what was judged."""
+        runs, found = self.runs, self.found
+        print(self.shown)
+        say(what_is_missing(self.shown, self.scope["n_runs"], self.cases))
+        tolerance = 5 / self.scope["n_test"] if self.experiment == "synthetic" else 0.02
+        say(recomputed(self.settings, self.scope["verify_runs"], self._verified(), tolerance))
+        shifted = bool(self.scope.get("strength", 1))
+        no_shift = "No shift (strength 0): the print is not judged by it."
+        name = self.settings["protocol"]
+        say(summary(judge(runs, self.experiment, name)) if shifted else no_shift)
+        table = tables.wide(runs, self.experiment, name, judged=shifted)
+        table = table[table.iloc[:, 0].astype(str).isin(found)]
+        table = table.replace(" vs ", "\u00a0vs\u00a0", regex=True)  # no line break there
+        number, count = _TABLES[self.experiment], display.run_count(runs)
+        caption = f"Our Table {number}: mean ± sd of {count}, {self.protocol} settings"
+        return display.table(table, caption)
+
+    def gains(self):
+        """Gains of DDR in each case, beside the printed ones."""
+        name = self.settings["protocol"]
+        return display.picture(
+            plots.forest(self.runs, self.experiment, name, self.found, shorten=plots.short_case)
+        )
+
+    def by_settings(self):
+        """The published means under both sets of settings."""
+        if self.experiment == "cross":
+            compared = judge(self.runs, "cross", self.settings["protocol"]).values
+            for line in readings.direction_reading(compared[compared["case"].isin(self.found)]):
+                say(line)
+        table = readings.by_protocol(self.experiment).set_index("Settings").T
+        return display.table(table.reset_index(names="Settings"), "Means over the published cases")
+
+    def other_ratios(self):
+        """KLIEP and KMM beside DDR with each of them."""
+        known = self.settings.get("extra_methods", {}).get("cases", [])
+        cases = [case for case in self.found if case in known or self.experiment == "synthetic"]
+        name, parts, there = self.settings["protocol"], [], set(self.runs["method"])
+        for ratio in ("KLIEP", "KMM") if cases and "KLIEP" in there else ():
+            part, tested = readings.with_and_without(self.runs, self.experiment, name, ratio, cases)
+            parts.append(part.set_index("Case"))
+            say(readings.worded_counts(tested, f"DDR-{ratio}"))
+        if not parts:
+            return HTML("These cases have no runs with other ratios.")
+        return display.table(
+            pd.concat(parts, axis=1).reset_index(), "Accuracy ± sd with and without DDR"
+        )
+
+    def choices(self):
+        """The open choices that change the gain most."""
+        return display.picture(plots.largest_changes(self.experiment, published_results()))
+
+    def claims(self, *ids):
+        """The paper's claims about these data, judged by the runs of this page."""
+        if not self.scope.get("strength", 1):
+            return HTML("No shift (strength 0): no claim is judged.")
+        return display.claims_table(ids, self.runs, [self.settings["protocol"]])
+
+
+def iterations(X, y, mixture, states, kept, score):
+    """A slider over the states of Algorithm 1: weights, boundary and mutual information."""
+    information = [state.information for state in states]
+    texts = [
+        f"iteration {t}{' (kept)' if t == kept else ''}: mutual information "
+        f"{state.information:.6f}, test accuracy {score(state):.4f}"
+        for t, state in enumerate(states)
+    ]
+    frames = [
+        display.png(
+            pictures.iteration_frame(X, y, state.weights, state.model, mixture, information, t),
+            120,
+            255,
+        )
+        for t, state in enumerate(states)
+    ]
+    alts = [f"Training points by weight, two boundaries; {text}" for text in texts]
+    label = "Iteration of Algorithm 1"
+    return HTML(display.slider(frames, texts, alts, name="ddr-iterations", start=kept, label=label))
