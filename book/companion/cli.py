@@ -140,16 +140,6 @@ def _failed_cell_named():
 
 
 @cli.command()
-@click.option("--out", type=Path, default=ROOT / "book" / "_generated", help="The folder to fill.")
-def pages(out):
-    """Write the tables and figures that the book's pages include."""
-    from companion.pages import write_all
-
-    for path in write_all(out):
-        click.echo(path)
-
-
-@cli.command()
 def claims():
     """Write the measured verdicts on the claims into book/claims.yml, where tests expect them."""
     from companion.evidence.claims import evaluate_claims, write_expected
