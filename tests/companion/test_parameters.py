@@ -33,17 +33,6 @@ def test_card_shows_every_field():
     assert lines[5].split()[:5] == ["verbose", "bool", "False", "-", "any"]
 
 
-def test_long_cells_of_the_card_go_on_below():
-    names = [f"name{i}" for i in range(30)]
-    cell = (
-        f"names = {names}  # choices: {', '.join(names)} | which\nn = 1  # range: ..4294967296 | n"
-    )
-    card = format_card(parse_parameters(cell))
-    assert max(map(len, card.splitlines())) < 120
-    assert all(card.count(name) >= 2 for name in names)
-    assert "..4294967296" in card
-
-
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
