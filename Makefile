@@ -28,7 +28,6 @@ execute: install  ## execute the notebooks in place, two at a time
 	@ls notebooks | sed -n 's/[.]ipynb$$//p' | xargs -n 1 -P 2 $(BIN)/ddr-book execute
 
 html: install  ## build the site from the executed notebooks
-	$(BIN)/ddr-book pages
 	$(BIN)/python -m companion.kit.build
 
 site-python: install  ## fetch Python for the pages (needs network, 110 MB); the next `make html` takes it along
@@ -95,9 +94,11 @@ audit: install  ## known vulnerabilities of the locked versions (needs network)
 bench: install  ## time, memory and error beside other packages (ARGS="--against COMMIT": beside ours of then)
 	$(BIN)/uv run --quiet --no-project benchmarks/speed.py $(ARGS)
 
-bench-shifts: install  ## natural shifts beside other packages, and the guard's limits (ARGS=--fresh)
-	$(BIN)/python -m benchmarks.shifts $(ARGS)
-	$(BIN)/python -m benchmarks.shift_rule
+bench-shifts: install  ## natural shifts beside other packages, and the guard's limits
+	$(BIN)/python -c "from benchmarks.environment import ensure; ensure()"
+	.venv-bench/bin/python -m benchmarks.natural_measure _build/natural
+	.venv-bench/bin/python -m benchmarks.natural _build/natural
+	$(BIN)/python -m companion.evidence.shifts
 
 # Keeps the versions that are locked; `make lock ARGS=--upgrade` takes the newest.
 lock: install  ## resolve requirements.txt into requirements.lock, with hashes
@@ -105,4 +106,4 @@ lock: install  ## resolve requirements.txt into requirements.lock, with hashes
 	  --python-version 3.11 $(ARGS) requirements.txt -o requirements.lock
 
 clean:  ## remove what was built, and the environment
-	rm -rf _build artifacts book/_generated .pytest_cache .ruff_cache .hypothesis .coverage $(VENV)
+	rm -rf _build artifacts .pytest_cache .ruff_cache .hypothesis .coverage $(VENV)

@@ -1,12 +1,11 @@
 """The first page: the answer in one minute, each number of it computed, and its picture."""
 
-import sys
-from importlib import import_module
 from textwrap import fill
 
 import numpy as np
 from IPython.display import Markdown
 
+from companion.evidence import shifts
 from companion.evidence.effect import UNSEEN, by_role
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, over_cases, paired
 from companion.evidence.plots import COLORS, new_figure
@@ -14,7 +13,7 @@ from companion.evidence.printed import printed_gains, table_name, table_title
 from companion.evidence.tables import points
 from companion.evidence.universes import BASELINE, deciding_choices, universe_gains, universe_name
 from companion.evidence.verdicts import effect_words, judge, table_effect
-from companion.paths import EXPERIMENTS, PROTOCOLS, ROOT
+from companion.paths import EXPERIMENTS, PROTOCOLS
 
 _RIVALS = {RIVAL: "over the plain ratio", NO_WEIGHTS: "over no weights"}
 _WORD_CLASS = {"reproduces": "good", "reproduces in part": "fair"}
@@ -67,7 +66,7 @@ def answers(results):
     return {
         "Did it reproduce?": _reproduced(results),
         "Why not everywhere?": _reasons(results),
-        "Should I use it?": benchmark("shift_page").advice(),
+        "Should I use it?": shifts.advice(),
     }
 
 
@@ -105,13 +104,6 @@ def _reasons(results):
         f"many; shrunken {points(first['shrunk'])}); the whole gain is {points(gain)}. Nobody "
         "knows what the authors chose."
     )
-
-
-def benchmark(name):
-    """Import a module of the benchmarks, which lie beside the packages."""
-    if str(ROOT) not in sys.path:
-        sys.path.append(str(ROOT))
-    return import_module(f"benchmarks.{name}")
 
 
 # Pictures
