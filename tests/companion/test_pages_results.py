@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from companion.cli import cli
-from companion.evidence import choices, claims, front, multiverse, scoreboard
+from companion.evidence import article, choices, claims, front, multiverse, scoreboard
 from companion.evidence import printed as paper
 from companion.evidence.plots import gains_of_all_cases, specification_curve, universe_forest
 from companion.evidence.universes import (
@@ -93,11 +94,26 @@ def test_runs_like_the_papers_reproduce_everywhere(printed_runs):
         in_print, gain = row.split(" | ")[2:4]
         assert gain.startswith(f"{in_print}\u00a0(")
     assert matched[0].split(" | ")[4] == "6,\u00a00\u00a0of\u00a06"
-    first = front.status_lines(printed_runs).splitlines()[0]
-    assert first.startswith("- **Paper's Table 2 (synthetic data):** *reproduces* with matched")
-    assert "+0.87 points over uLSIF, 100 % of the printed gain" in first
-    assert "and +1.75 over no weights" in first
-    assert front.badges(printed_runs).data.count("[reproduces]{.ddr-word .ddr-good}") == 6
+    found = front.verdicts(printed_runs)
+    assert found.shape == (3, 3)
+    for cell in found.to_numpy()[:, 1:].ravel():
+        assert cell.startswith("*reproduces*: 100 % of the printed gain")
+    assert front.badges(found).data.count("[reproduces]{.ddr-word .ddr-good}") == 6
+    said = article.verdict(found).data
+    assert said.count("*reproduces* (Table 2, Table 3 and Table 4)") == 2
+    answers = front.answers(printed_runs)
+    shares = "100 % in Table 4, whose columns no choice had looked at, and 100 % in Table 2 and"
+    assert shares in answers["What reproduced?"]
+    assert "of 56 printed means" in answers["What did not?"]
+    assert "0 (matched) and 0 (tuned) differ" in answers["What did not?"]
+
+
+def test_the_entry_for_bibtex_is_that_of_the_citation_file(root):
+    cited = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    entry = article.bibtex().data
+    for value in (cited["title"], f"Version {cited['version']}", cited["authors"][0]["name"]):
+        assert value in entry
+    assert entry.count("{") == entry.count("}")
 
 
 def test_doctored_runs_change_every_headline(printed_runs):

@@ -78,9 +78,9 @@ def _reproduced(results):
     fitted = [e for e in EXPERIMENTS if e in set(role.loc[role["role"] == "fitted", "experiment"])]
     unseen = [e for e in EXPERIMENTS if e not in fitted]
     return (
-        "With the settings nearest to the paper, DDR keeps of its printed gain over the plain "
-        f"ratio {_shares(results, 'matched', unseen)}, where no choice had looked at it, and "
-        f"{_shares(results, 'matched', fitted)}, where settings were fitted by hand; it is "
+        "With the settings nearest to the paper, DDR keeps this much of its printed gain over the "
+        f"plain ratio: {_shares(results, 'matched', unseen)}, whose columns no choice had looked "
+        f"at, and {_shares(results, 'matched', fitted)}, fitted by hand; it is "
         f"{_cases(results, 'matched')}."
     )
 
