@@ -17,9 +17,7 @@ import requests_mock
 from rocrate_validator import services
 
 TERMS = "https://w3id.org/ro/crate/1.1/context"
-MOVED = {
-    name: f"https://bioschemas.org/{name}" for name in ("ComputationalWorkflow", "FormalParameter")
-}
+MOVED = {n: f"https://bioschemas.org/{n}" for n in ("ComputationalWorkflow", "FormalParameter")}
 RECORD = Path(__file__).resolve().parents[1] / "_build" / "replication.zip"
 
 

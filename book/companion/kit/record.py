@@ -39,7 +39,7 @@ _SOFTWARE = {
     "pandas": "https://pandas.pydata.org/",
 }
 _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
-_DONE = {"@id": "http://schema.org/CompletedActionStatus"}
+_DONE = "http://schema.org/CompletedActionStatus"
 _COLUMNS = {
     "case": "row of the paper's table",
     "method": "column of the paper's table",
@@ -63,47 +63,57 @@ def write_record(path, results):
 
 def make_crate(results):
     """Describe tables, values and claims, and what they were made of by which program."""
-    crate = ROCrate(version="1.1")  # the version that the profiles build on
-    crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
-    crate.name = "Discriminative density-ratio estimation: a replication"
-    crate.description = "Every value that the paper prints, the value measured here, the verdict."
-    crate.license = LICENCE
-    crate.datePublished = datetime.date.today().isoformat()
-    root = crate.root_dataset
-    root["version"] = __version__
-    root["conformsTo"] = [
-        _entity(crate, url, "CreativeWork", name, version=url.rpartition("/")[2])
-        for url, name in PROFILES.items()
-    ]
-    root["citation"] = _entity(
-        crate, PAPER, "ScholarlyArticle", "Discriminative Density-ratio Estimation"
-    )
+    crate = _begin()
     computes, judges = _programs(crate)
-    data = _data(crate)
+    data, now = _data(crate), datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     printed = _add_file(crate, BOOK / "paper_values.yml", "The values that the paper prints")
+    roles = _add_file(crate, BOOK / "cell_roles.yml", "Which cells a protocol was chosen by")
     measured = [_property(crate, f"column-{c}", c, about) for c, about in _COLUMNS.items()]
-    tables = []
+    all_runs = []
     for experiment, protocol in product(EXPERIMENTS, PROTOCOLS):
-        name, values = f"{experiment}-{protocol}", judge(results, experiment, protocol).values
-        about = f"{table_title(experiment)} beside our runs with {protocol} settings"
-        file = _add_table(crate, name, values[list(_COLUMNS)], about)
-        file["variableMeasured"] = measured
-        file["about"] = [_value(crate, f"{name}-{row.Index}", row) for row in values.itertuples()]
+        name = f"{experiment}-{protocol}"
         settings = _add_file(crate, BOOK / "protocols" / f"{name}.yml", f"The settings of {name}")
         own = (results["experiment"] == experiment) & (results["protocol"] == protocol)
         runs = _add_table(crate, f"runs/{name}", results[own], f"Each run of {name}")
         command = f"ddr-book reproduce {experiment} --protocol {protocol}"
         _add_action(crate, f"run-{name}", command, computes, [settings, *data], runs)
-        command = f"companion.evidence.verdicts.judge(results, {experiment!r}, {protocol!r})"
-        _add_action(crate, f"judge-{name}", command, judges, [runs, printed], file)
-        tables += [runs, file]
+        values = judge(results, experiment, protocol).values
+        about = f"{table_title(experiment)} beside our runs with {protocol} settings"
+        table = _add_table(crate, name, values[list(_COLUMNS)], about)
+        table["variableMeasured"] = measured
+        table["about"] = [_value(crate, f"{name}-{row.Index}", row) for row in values.itertuples()]
+        command = f"judge(results, {experiment!r}, {protocol!r})"
+        made_of = [runs, printed, roles]
+        _add_action(crate, f"judge-{name}", command, judges, made_of, table, endTime=now)
+        all_runs.append(runs)
     about = "Verdicts on the paper's claims and our questions, as far as runs can test them"
     claims = _add_table(crate, "claims", evaluate_claims(results, live=False), about)
-    asked = _add_file(
-        crate, BOOK / "claims.yml", "The claims and questions, and how each is tested"
+    asked = _add_file(crate, BOOK / "claims.yml", "The claims and questions, and their tests")
+    made_of, command = [asked, printed, *all_runs], "evaluate_claims(results, live=False)"
+    _add_action(crate, "judge-claims", command, judges, made_of, claims, endTime=now)
+    return crate
+
+
+def _begin():
+    """Begin a crate that says what it is."""
+    crate = ROCrate(version="1.1")  # the version that the profiles build on
+    crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
+    crate.name = "Discriminative density-ratio estimation: a replication"
+    crate.description = (
+        "Every value that the paper prints, the value measured here, the verdict. Versions and "
+        "commit are those by which the runs were judged."
     )
-    command = "companion.evidence.claims.evaluate_claims(results)"
-    _add_action(crate, "judge-claims", command, judges, [asked, printed, *tables[::2]], claims)
+    crate.license = LICENCE
+    crate.datePublished = datetime.date.today().isoformat()
+    crate.root_dataset["version"] = __version__
+    crate.root_dataset["conformsTo"] = [
+        _entity(crate, url, "CreativeWork", name, version=url.rpartition("/")[2])
+        for url, name in PROFILES.items()
+    ]
+    people = "The ddr companion's contributors"
+    crate.root_dataset["author"] = _entity(crate, "#contributors", "Organization", people)
+    title = "Discriminative Density-ratio Estimation"
+    crate.root_dataset["citation"] = _entity(crate, PAPER, "ScholarlyArticle", title)
     return crate
 
 
@@ -116,20 +126,26 @@ def _programs(crate):
         for name, url in _SOFTWARE.items()
     ]
     needs.append(_add_file(crate, ROOT / "requirements.lock", "The exact versions of all packages"))
-    source, of_code = ROOT / "book" / "companion", {"version": _commit(), "license": LICENCE}
+    code, source = {"version": _commit(), "license": LICENCE}, ROOT / "book" / "companion"
     computes = crate.add_workflow(
-        source / "runs" / "reproduce.py", "code/reproduce.py", main=True, lang=python
+        source / "runs" / "reproduce.py",
+        "code/reproduce.py",
+        main=True,
+        lang=python,
+        properties={**code, "name": "Runs of a protocol", "conformsTo": {"@id": _BIOSCHEMAS}},
     )
-    computes["conformsTo"] = {"@id": _BIOSCHEMAS}
-    code = {"@type": ["File", "SoftwareSourceCode"]}
     judges = crate.add_file(
-        source / "evidence" / "verdicts.py", "code/verdicts.py", properties=code
+        source / "evidence" / "verdicts.py",
+        "code/verdicts.py",
+        properties={
+            **code,
+            "@type": ["File", "SoftwareSourceCode"],
+            "name": "Verdicts beside the paper",
+            "programmingLanguage": {"@id": python.id},
+        },
     )
-    judges["programmingLanguage"] = python
-    for program, name in ((computes, "Runs of a protocol"), (judges, "Verdicts beside the paper")):
-        program["name"], program["softwareRequirements"] = name, needs
-        for key, value in of_code.items():
-            program[key] = value
+    for program in (computes, judges):
+        program["softwareRequirements"] = needs
     return computes, judges
 
 
@@ -160,9 +176,10 @@ def _data(crate):
     ]
 
 
-def _add_action(crate, name, command, program, made_of, result):
-    """One command: what it was given, what came of it, and when if that was now."""
-    about = {"name": name, "description": command, "actionStatus": _DONE}
+def _add_action(crate, name, command, program, made_of, result, **more):
+    """One command: what it was given and what came of it."""
+    about = {"name": name, "description": command, "actionStatus": _DONE, **more}
+    about["agent"] = {"@id": crate.root_dataset["author"].id}
     action = crate.add_action(program, f"#{name}", object=made_of, result=result, properties=about)
     crate.root_dataset.append_to("mentions", action)
 
@@ -170,6 +187,7 @@ def _add_action(crate, name, command, program, made_of, result):
 def _add_file(crate, path, about):
     data = path.read_bytes()
     properties = {"name": about, "sha256": hashlib.sha256(data).hexdigest(), "license": LICENCE}
+    properties["encodingFormat"] = "application/yaml" if path.suffix == ".yml" else "text/plain"
     return crate.add_file(path, f"inputs/{path.name}", properties=properties)
 
 
