@@ -14,11 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-<<<<<<< HEAD
-.PHONY: help install execute book html site-python pdf article test lint unit notebooks kernels browser reproduce verify reliability mutants audit bench bench-shifts lock clean
-=======
-.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability mutants record-check audit bench bench-shifts lock clean
->>>>>>> main
+.PHONY: help install execute book html site-python pdf article test lint unit notebooks kernels browser reproduce verify reliability mutants record-check audit bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14

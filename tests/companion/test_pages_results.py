@@ -102,7 +102,7 @@ def test_runs_like_the_papers_reproduce_everywhere(printed_runs):
     said = article.verdict(found).data
     assert said.count("*reproduces* (Table 2, Table 3 and Table 4)") == 2
     answers = front.answers(printed_runs)
-    shares = "100 % in Table 4, whose columns no choice had looked at, and 100 % in Table 2 and"
+    shares = "100 % in Table 4, where no choice had looked at the two columns, and 100 % in"
     assert shares in answers["What reproduced?"]
     assert "of 56 printed means" in answers["What did not?"]
     assert "0 (matched) and 0 (tuned) differ" in answers["What did not?"]

@@ -79,8 +79,8 @@ def _reproduced(results):
     unseen = [e for e in EXPERIMENTS if e not in fitted]
     return (
         "With the settings nearest to the paper, DDR keeps this much of its printed gain over the "
-        f"plain ratio: {_shares(results, 'matched', unseen)}, whose columns no choice had looked "
-        f"at, and {_shares(results, 'matched', fitted)}, fitted by hand; it is "
+        f"plain ratio: {_shares(results, 'matched', unseen)}, where no choice had looked at "
+        f"the two columns, and {_shares(results, 'matched', fitted)}, fitted by hand; it is "
         f"{_cases(results, 'matched')}."
     )
 
