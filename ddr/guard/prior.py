@@ -1,18 +1,17 @@
 r"""Correct a classifier for class frequencies that differ in the target, p(x|y) being the same."""
 
-import warnings
-
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
-from scipy.stats import chi2
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import cross_val_predict
+from scipy.stats import f as f_distribution
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from ddr.iwcv import stratified_folds
+from ddr._domains import rows_of
+from ddr.iwcv import fit_weighted, stratified_folds
 
 _SMALLEST = 1e-9  # of a posterior: its logarithm must be finite
+FOLDS = 5
 
 
 def em_prior(posteriors, train_prior, max_iter=1000, tol=1e-8):
@@ -42,61 +41,113 @@ def em_prior(posteriors, train_prior, max_iter=1000, tol=1e-8):
     return prior
 
 
-class PriorCorrectedClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier whose calibrated posteriors are corrected for the target's class prior.
-
-    One temperature and one offset a class, fitted to held-out posteriors, calibrate them: without
-    that, what a learner exaggerates is taken for a shift. ``prior_ratio_`` is target over source,
-    ``evidence_`` the p-value of the likelihood-ratio test that the prior is unchanged.
-    """
-
-    def __init__(self, estimator, cv=5, random_state=None):
-        self.estimator = estimator
-        self.cv = cv
-        self.random_state = random_state
-
-    def fit(self, X, y, X_target):
-        """Fit and calibrate the estimator on labelled rows, then find the target's prior."""
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        folds = stratified_folds(codes, self.cv, check_random_state(self.random_state))
-        with warnings.catch_warnings():  # a class of one row is missing where it is held out
-            warnings.filterwarnings("ignore", "Number of classes in training fold")
-            held_out = cross_val_predict(self.estimator, X, codes, cv=folds, method="predict_proba")
-        self.temperature_, self.offset_ = _calibrate(_logarithms(held_out), codes)
-        train_prior = np.bincount(codes) / len(codes)
-        self.prior_ratio_ = np.ones(len(self.classes_))
-        posteriors = self.predict_proba(X_target)
-        self.prior_ratio_ = em_prior(posteriors, train_prior) / train_prior
-        gain = np.log(np.maximum(posteriors @ self.prior_ratio_, _SMALLEST)).sum()
-        self.evidence_ = float(chi2.sf(max(2.0 * gain, 0.0), len(self.classes_) - 1))
-        return self
-
-    def predict_proba(self, X):
-        """Class probabilities under the target's prior."""
-        logits = self.temperature_ * _logarithms(self.estimator_.predict_proba(X)) + self.offset_
-        return np.exp(log_softmax(logits + np.log(self.prior_ratio_), axis=1))
-
-    def predict(self, X):
-        """Most probable class under the target's prior."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
-
-
-def _logarithms(posteriors):
+def logarithms(posteriors):
+    """Finite logarithms of class probabilities."""
     return np.log(np.maximum(posteriors, _SMALLEST))
 
 
-def _calibrate(logarithms, codes, ridge=1e-3):
-    """Temperature and offsets that make held-out posteriors likeliest."""
-    n, m = logarithms.shape
-    truth, start = np.eye(m)[codes], np.append(1.0, np.zeros(m))
+def calibrate(log_posteriors, codes, weight=None, temperature=True, ridge=1e-3):
+    """Temperature and one offset a class that make labelled rows likeliest.
+
+    ``ridge`` pulls them to one and to zero; without ``temperature`` the offsets alone are found.
+    """
+    n, m = log_posteriors.shape
+    weight = np.ones(n) if weight is None else weight
+    share, truth, start = (weight / weight.sum())[:, None], np.eye(m)[codes], np.eye(1, m + 1)[0]
 
     def loss(parameters):
-        log_posterior = log_softmax(parameters[0] * logarithms + parameters[1:], axis=1)
-        rest, away = (np.exp(log_posterior) - truth) / n, parameters - start
-        gradient = np.append(np.sum(rest * logarithms), rest.sum(axis=0)) + ridge * away
-        return -np.sum(truth * log_posterior) / n + ridge / 2 * away @ away, gradient
+        log_posterior = log_softmax(parameters[0] * log_posteriors + parameters[1:], axis=1)
+        rest, away = (np.exp(log_posterior) - truth) * share, parameters - start
+        gradient = np.append(np.sum(rest * log_posteriors), rest.sum(axis=0)) + ridge * away
+        return -np.sum(share * truth * log_posterior) + ridge / 2 * away @ away, gradient
 
-    bounds = [(1e-2, None)] + [(None, None)] * m
+    bounds = [(1e-2, None) if temperature else (1, 1)] + [(None, None)] * m
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return found[0], found[1:]
+
+
+class Crossfit:
+    """Posteriors of source and target rows by models that did not learn from the source row.
+
+    The target's rows are dealt to the folds too: where nothing shifted, the rows of a fold are
+    then alike whichever sample they belong to, and :meth:`unchanged` can compare them.
+    """
+
+    def __init__(self, learner, X, y, X_target, weight=None):
+        classes, self.codes = np.unique(y, return_inverse=True)
+        self.weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+        n_target, rng = X_target.shape[0], check_random_state(0)
+        splits = stratified_folds(self.codes, FOLDS, rng)
+        deal = rng.permutation(np.arange(n_target) % len(splits))
+        self.source = np.zeros((len(y), len(classes)))
+        self.target, self.fold = np.zeros((n_target, len(classes))), np.zeros(len(y), dtype=int)
+        self.target_fold = deal
+        for number, (train, held_out) in enumerate(splits):
+            model = fit_weighted(learner, rows_of(X, train), y[train], self.weight[train])
+            known = np.searchsorted(classes, model.classes_)  # a class of one row may be missing
+            self.fold[held_out], rows = number, np.flatnonzero(deal == number)
+            for out, sample, which in ((self.source, X, held_out), (self.target, X_target, rows)):
+                if len(which):
+                    said = model.predict_proba(rows_of(sample, which))
+                    out[np.ix_(which, known)] = said
+
+    def unchanged(self):
+        """P-value of an unchanged class prior, by the mean posteriors of both samples.
+
+        Hotelling's test of the differences within folds; no calibration and no EM come into it. It
+        also rejects where p(x) moved along the posteriors with the prior as it was.
+        """
+        n, n_target, folds = len(self.source), len(self.target), self.fold.max() + 1
+        middle = [
+            np.array([np.average(rows[fold == k], 0, w[fold == k]) for k in range(folds)])
+            for rows, fold, w in (
+                (self.source, self.fold, self.weight),
+                (self.target, self.target_fold, np.ones(n_target)),
+            )
+        ]
+        share = np.bincount(self.target_fold) / n_target
+        apart = share @ (middle[1] - middle[0])
+        scale = self.weight * share[self.fold] / np.bincount(self.fold, self.weight)[self.fold]
+        rest = scale[:, None] * (self.source - middle[0][self.fold])
+        rest_target = (self.target - middle[1][self.target_fold]) / n_target
+        covariance = rest.T @ rest + rest_target.T @ rest_target
+        kept = self.source.any(axis=0) & (np.diag(covariance) > 1e-14)
+        kept[np.flatnonzero(kept)[:1]] = False  # posteriors add up to one
+        d, freedom = kept.sum(), n + n_target - 2 * folds
+        if d == 0 or freedom <= d:
+            return 1.0
+        t2 = apart[kept] @ np.linalg.pinv(covariance[np.ix_(kept, kept)]) @ apart[kept]
+        return float(f_distribution.sf(t2 * (freedom - d + 1) / (d * freedom), d, freedom - d + 1))
+
+    def condition(self):
+        """Condition number of the classes' mean posteriors: large if they hardly tell the prior."""
+        each = [
+            np.average(self.source[self.codes == c], axis=0, weights=self.weight[self.codes == c])
+            for c in range(self.source.shape[1])
+        ]
+        return float(min(np.linalg.cond(np.array(each)), 1e6))
+
+
+class AdjustedClassifier(ClassifierMixin, BaseEstimator):
+    r"""A fitted classifier with its posteriors sharpened and shifted, class by class.
+
+    .. math:: p'(c|x) \propto p(c|x)^{temperature} \exp(offset_c)
+
+    A calibrated model has the offsets of :func:`calibrate`; for another class prior the logarithm
+    of the prior ratio is added (Saerens and others, 2002); labels of the target add offsets too.
+    """
+
+    def __init__(self, estimator, temperature=1.0, offset=0.0):
+        self.estimator = estimator
+        self.temperature = temperature
+        self.offset = offset
+        self.classes_ = estimator.classes_
+
+    def predict_proba(self, X):
+        """Adjusted class probabilities."""
+        logits = self.temperature * logarithms(self.estimator.predict_proba(X)) + self.offset
+        return np.exp(log_softmax(logits, axis=1))
+
+    def predict(self, X):
+        """Most probable class."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -37,17 +36,6 @@ def test_the_first_page_answers_within_few_screens(tab, width, height, screens):
     tab.open("book/intro.html")
     bottom = "document.querySelector('article').getBoundingClientRect().bottom + scrollY"
     assert tab.evaluate(bottom) <= screens * height
-
-
-def test_the_answers_are_short_and_without_code_words(tab):
-    tab.open("book/intro.html")
-    texts = tab.locator(".sd-card-text").all_inner_texts()
-    assert texts
-    assert all(len(text.split()) <= 50 for text in texts)
-    article = tab.locator("article").inner_text()
-    assert not re.search(r"\bR[0-3]\b|\bC\d+\b|\bmatched\b", article)
-    links = tab.locator("article a").evaluate_all("all => all.map(a => a.href)")
-    assert any(link.startswith("https://doi.org/") for link in links)
 
 
 def commands(tab):

@@ -9,7 +9,7 @@ from companion.kit.build import SITE
 from companion.kit.tolerances import Tolerance
 
 PAGES = ("intro", *(f"use/{name}" for name in ("choose", "is_it_shifted", "read_the_result")))
-PAGES += ("use/scale_and_pitfalls", "use/should_i_use_it")
+PAGES += ("use/label_twenty_rows", "use/scale_and_pitfalls", "use/should_i_use_it")
 #: Printed to three digits, of which a near-tie may move the last between BLAS kernels.
 ABOUT = Tolerance(abs=0.005, rel=0.01)
 

@@ -66,13 +66,3 @@ def test_the_answer_follows_the_rows():
     assert "not smaller in 8 of 8 cases" in text
     assert "skada's KLIEP" in text
     assert "its error is smaller in 4 of 4 cases" in text
-
-
-def test_tables_and_picture_show_every_row():
-    rows = page.stored()
-    parts = (page.methods, page.many_rows, page.searches)
-    shown = sum(part(rows).data.count("\n| ") - 1 for part in parts)
-    assert shown == (rows["question"] != "clipping").sum()
-    assert page.clipping(rows).data.count("\n| ") == 1 + (rows["question"] == "clipping").sum() / 2
-    labels = [text.get_text() for text in page.picture(rows).axes[0].get_yticklabels()]
-    assert set(labels) >= {"ddr ULSIF", "ddr KLIEP", "skada KMM"}

@@ -33,17 +33,6 @@ def test_card_shows_every_field():
     assert lines[5].split()[:5] == ["verbose", "bool", "False", "-", "any"]
 
 
-def test_long_cells_of_the_card_go_on_below():
-    names = [f"name{i}" for i in range(30)]
-    cell = (
-        f"names = {names}  # choices: {', '.join(names)} | which\nn = 1  # range: ..4294967296 | n"
-    )
-    card = format_card(parse_parameters(cell))
-    assert max(map(len, card.splitlines())) < 120
-    assert all(card.count(name) >= 2 for name in names)
-    assert "..4294967296" in card
-
-
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
@@ -87,18 +76,6 @@ def test_choices_can_be_those_of_the_list_or_of_an_earlier_parameter():
     assert (cases.meaning, one.meaning) == ("all", "one")
     with pytest.raises(ValueError, match="one must be one of a, b, c; got 'd'"):
         check_values([cases, one], {"one": "d"})
-
-
-def test_a_value_within_another_parameter_follows_what_that_one_is_in_this_run():
-    cell = (
-        'cases = ["a", "b"]  # choices: these | all\ngaps = ["b"]  # choices: within cases | some'
-    )
-    parameters = parse_parameters(cell)
-    assert check_values(parameters, {"gaps": "a"}) == {"gaps": ["a"]}
-    assert check_values(parameters, {"cases": "a"}) == {"cases": ["a"]}  # narrows the default
-    expected = "gaps must lie within cases, which is b in this run; got 'a'"
-    with pytest.raises(ValueError, match=expected):
-        check_values(parameters, {"cases": "b", "gaps": "b,a"})
 
 
 @pytest.mark.parametrize("path", list_notebooks(), ids=lambda path: path.stem)
@@ -173,8 +150,6 @@ def test_cases_that_a_notebook_cannot_serve_are_refused():
     parameters = read_parameters(find_notebook("03_biased_sampling"))
     with pytest.raises(ValueError, match="cases must not have 'Ionosphere' twice"):
         check_values(parameters, {"cases": "Ionosphere,Ionosphere"})
-    with pytest.raises(ValueError, match="gap_cases must lie within cases, which is Diabete"):
-        check_values(parameters, {"cases": "Diabete", "gap_cases": "Ionosphere"})
 
 
 @pytest.mark.hardening("mistake")

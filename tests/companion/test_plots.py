@@ -4,7 +4,6 @@ import io
 from html.parser import HTMLParser
 
 import numpy as np
-import pandas as pd
 import pytest
 from companion.evidence import pictures as plots
 from companion.kit import display as show
@@ -61,55 +60,6 @@ def test_boundaries_lie_where_the_classes_are_equally_probable(sample):
         np.testing.assert_allclose(probability(points)[:, 0], 0.5, atol=0.02)
 
 
-def test_every_panel_of_weights_has_its_own_title(sample):
-    X, y, model = sample
-    panels = {name: (np.ones(len(X)), model) for name in ("a", "b", "c")}
-    titles = [axis.get_title() for axis in plots.weighted_samples(X, y, panels, MIXTURE).axes]
-    assert titles == ["a", "b", "c"]
-
-
-def test_iteration_frame_circles_the_current_iteration(sample):
-    X, y, model = sample
-    information = [0.1, 0.4, 0.3]
-    figure = plots.iteration_frame(X, y, np.ones(len(X)), model, MIXTURE, information, 1)
-    curve, circle = figure.axes[1].lines
-    assert list(curve.get_ydata()) == information
-    assert (circle.get_xdata()[0], circle.get_ydata()[0]) == (1, 0.4)
-
-
-def test_convergence_shows_medians_and_survives_a_wild_draw():
-    errors = np.array([[0.4, 1e4, 0.6], [0.1, 0.2, 0.3]])
-    axis = plots.convergence([10, 100], {"one": errors}, [("limit", 0.36)]).axes[0]
-    assert list(axis.lines[0].get_ydata()) == [0.6, 0.2]
-    assert axis.lines[1].get_ydata()[0] == 0.36
-    assert axis.get_ylim()[1] <= 3
-
-
-def test_intervals_are_drawn_around_their_estimates():
-    figure = plots.intervals(["a", "b"], [0.1, 0.3], [0.05, 0.02], 0.2, "truth", "risk")
-    axis = figure.axes[0]
-    segments = axis.collections[0].get_segments()
-    np.testing.assert_allclose([s[:, 0] for s in segments], [[0.05, 0.15], [0.28, 0.32]])
-    assert axis.lines[0].get_xdata()[0] == 0.2
-    assert axis.get_xlabel() == "risk"
-
-
-def test_boundary_information_marks_the_largest_value():
-    curve = np.array([0.1, 0.6, 0.2]), np.ones(3)
-    positions, along = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 1.1, 3.0]])
-    axis = plots.boundary_information(positions, {"one": curve}, along).axes[0]
-    assert axis.lines[-1].get_xdata()[0] == 2.0
-
-
-def test_both_populations_are_drawn_in_the_colours_of_their_classes():
-    figure = plots.class_shift(MIXTURE, n=60, seed=1)
-    for axis, domain in zip(figure.axes, ("train", "test"), strict=True):
-        X, y = MIXTURE.sample(60, domain, random_state=1)
-        drawn = [c.get_offsets() for c in scatters(axis) if len(c.get_offsets())]
-        for points, label in zip(drawn, (1, 2), strict=True):
-            np.testing.assert_allclose(points, X[y == label])
-
-
 def test_map_of_weights_is_blank_where_a_class_has_no_points():
     figure = plots.weight_difference(MIXTURE, least=1e-2)
     titles = [axis.get_title() for axis in figure.axes[:2]]
@@ -120,38 +70,12 @@ def test_map_of_weights_is_blank_where_a_class_has_no_points():
         assert not any(path.contains_point((1.0, -2.4)) for path in filled.get_paths())
 
 
-def test_accuracies_stand_beside_the_printed_ones_under_each_setting():
-    means = pd.DataFrame({"uLSIF": [95.0, 96.0]}, index=["100", "200"])
-    figure = plots.accuracy_by_settings({"matched": means, "tuned": means + 1}, means - 2)
-    for axis, more in zip(figure.axes, (0, 1), strict=True):
-        ours, paper = (list(line.get_ydata()) for line in axis.lines)
-        assert ours == [95.0 + more, 96.0 + more]
-        assert paper == [93.0, 94.0]
-
-
-def test_width_curves_show_means_of_runs_in_percent():
-    found = np.array([[0.90, 0.92], [0.95, 0.97]])
-    curves = {"uLSIF": found, "DDR-uLSIF": found + 0.01}
-    axis = plots.width_curves([1.0, 2.0], {"any": curves}, best=0.978).axes[0]
-    best, plain, _ = axis.lines
-    assert best.get_ydata()[0] == pytest.approx(97.8)
-    np.testing.assert_allclose(plain.get_xydata(), [[1, 91], [2, 96]])
-
-
 def test_pictures_repeat_byte_for_byte_and_name_no_version(sample):
     X, y, model = sample
     panels = {"any": (np.ones(len(X)), model)}
     first, second = (show.png(plots.weighted_samples(X, y, panels, MIXTURE), 50) for _ in range(2))
     assert first == second
     assert b"atplotlib" not in first
-
-
-def test_palette_makes_pictures_smaller_without_changing_their_size(sample):
-    X, y, model = sample
-    figure = plots.weighted_samples(X, y, {"any": (np.ones(len(X)), model)}, MIXTURE)
-    full, small = show.png(figure, 80), show.png(figure, 80, colors=64)
-    assert len(small) < 0.8 * len(full)
-    assert Image.open(io.BytesIO(small)).size == Image.open(io.BytesIO(full)).size
 
 
 # --- the slider ------------------------------------------------------------------------------
@@ -186,11 +110,6 @@ def test_slider_is_labelled_and_described():
     assert image["alt"] == 'dots & "second"'
     assert "http" not in text
     assert text.count("</script>") == 1  # the one in a text is written so that it ends nothing
-
-
-def test_slider_refuses_missing_texts():
-    with pytest.raises(ValueError, match="shorter"):
-        slider([b"a"], [], ["x"], name="s", label="l", start=0)
 
 
 @pytest.mark.browser

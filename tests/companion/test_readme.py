@@ -62,31 +62,6 @@ def test_writing_twice_changes_nothing(copy, printed):
     assert len(first[1]) < 100_000  # small enough to be committed with every change of the runs
 
 
-def test_it_uses_words_and_no_codes(copy, printed):
-    text = readme.block(printed)
-    assert not re.search(r"\bR[0-3]\b|\bC\d+\b", text)
-    for words in ("*reproduces*", "over no weights", "exact replication", "undecided"):
-        assert words in text
-
-
-def test_both_blocks_have_their_markers(root):
-    text = (root / "README.md").read_text(encoding="utf-8")
-    assert text.count(readme.START) == text.count(readme.END) == 2
-    assert len(readme.BLOCK.findall(text)) == 2
-
-
-def test_two_commands_come_first(root):
-    text = (root / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
-    assert [line.split("#")[0].strip() for line in blocks[0].splitlines()] == [
-        "make book",
-        "make test",
-    ]
-    targets = re.findall(r"(?m)^([a-z]+):", (root / "Makefile").read_text(encoding="utf-8"))
-    shown = re.findall(r"(?m)(?:^|`)make ([a-z]+)", text)
-    assert {"book", "test", "html", "reproduce"} <= set(shown) <= set(targets)
-
-
 def test_the_example_is_short_and_runs(root):
     text = (root / "README.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

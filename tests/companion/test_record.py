@@ -22,13 +22,6 @@ def crate(runs, tmp_path_factory):
     return ROCrate(path)
 
 
-def test_it_says_what_it_is(crate):
-    root = crate.root_dataset
-    assert root["citation"].id == record.PAPER
-    for name in ("name", "description", "license", "datePublished"):
-        assert root.get(name)
-
-
 def test_every_reference_inside_it_resolves(crate):
     graph = crate.metadata.generate()["@graph"]
     known = {entity["@id"] for entity in graph}

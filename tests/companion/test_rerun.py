@@ -59,14 +59,6 @@ def test_execution_repeats_byte_for_byte(command, repository, capsys):
     assert " s |" in status.times_table(repository).data
 
 
-def test_pieces_of_one_text_are_joined(command, repository, make_notebook):
-    path = repository / "notebooks" / "01_small.ipynb"
-    pieces = 'import time\nprint("on", end="", flush=True)\ntime.sleep(1)\nprint("e")'
-    nbformat.write(make_notebook(*CELLS, (pieces, {})), path)
-    assert command("execute") == 0
-    assert printed(path) == ["20\n", "one\n"]
-
-
 @pytest.mark.hardening("damage")
 def test_failed_execution_replaces_nothing(command, repository, make_notebook, capsys):
     path = repository / "notebooks" / "01_small.ipynb"
@@ -273,27 +265,6 @@ def test_mistakes_are_refused_before_running(command, repository, capsys, argume
     assert not (repository / "artifacts").exists()
 
 
-def test_params_prints_the_card(command, repository, capsys):
-    assert command("params", "notebooks/01_small.ipynb") == 0
-    row = capsys.readouterr().out.splitlines()[1]
-    assert row.split(maxsplit=5) == ["n", "int", "2", "-", "1..5", "how many"]
-
-
-def test_notebook_without_a_parameters_cell_is_named(command, repository, make_notebook, capsys):
-    nbformat.write(make_notebook("# T"), repository / "notebooks" / "02_bare.ipynb")
-    assert command("params", "02_bare") == 2
-    assert "02_bare.ipynb must have one cell tagged parameters, got 0" in capsys.readouterr().err
-
-
-def test_labels_of_every_form_are_found(make_notebook):
-    text = (
-        "(sec-a)=\n# T\n```{math}\n:label: eq-b\n```\n"
-        "\\label{eq:c}\n```{table} x\n:name: tab-d\n```"
-    )
-    notebook = make_notebook(text, ("1", {"metadata": {"mystnb": {"figure": {"name": "fig-e"}}}}))
-    assert find_labels(notebook) == {"sec-a", "eq-b", "eq:c", "tab-d", "fig-e"}
-
-
 def test_equations_of_a_rerun_keep_the_numbers_of_their_source(make_notebook):
     first = "See {eq}`eq-b` and {eq}`elsewhere`.\n\n$$\na\n$$\n\nbare\n\n$$\nb\n$$ (eq-a)"
     page = make_notebook("# T", first, "$$\nc\n$$ (eq-b)")
@@ -357,12 +328,3 @@ def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_noteboo
         said = f"{name}.ipynb was not written by `ddr-book run`, left out"
         assert refused[folder / f"{name}.ipynb"].startswith(said)
         assert name not in table
-
-
-def test_status_lists_versions_of_direct_dependencies(root, repository):
-    table = status.versions_table(root).data
-    assert f"| numpy | {__import__('numpy').__version__} |" in table
-    assert "| papermill |" in table
-    (repository / "requirements.txt").write_text("numpy>=2\nno-such-package\n")
-    assert "| no-such-package | not installed |" in status.versions_table(repository).data
-    assert "| not executed in this build |" in status.times_table(repository).data

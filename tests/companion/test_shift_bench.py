@@ -1,130 +1,127 @@
-"""The stored natural shifts: complete, honest, and what the guard's limits are fitted to."""
-
-import itertools
-from types import SimpleNamespace
+"""The stored natural shifts: whole, told apart from made ones, and what the rule is fitted to."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from companion.pages import write_files
+from companion.evidence import shift_pictures as pictures
+from companion.evidence import shifts
 
-from benchmarks import shift_page, shift_store, shifts
-from benchmarks.shift_methods import LEARNERS, METHODS, score
-from benchmarks.shift_rule import (
-    best,
-    by_rule,
-    choices,
-    guarded,
-    leave_one_kind_out,
-    stored,
-    summary,
-)
-from benchmarks.shift_tasks import KINDS, TASKS, draw
-from ddr import GuardedDDRClassifier
-from ddr.guard import RULE
+from benchmarks import natural
+from benchmarks.natural_measure import LARGE, LEARNERS, label_shift_weights
+from benchmarks.natural_tasks import MADE, TASKS
+from ddr.guard import RULE, Rule
 
 
 @pytest.fixture(scope="module")
-def bench():
-    return stored()
+def scores():
+    return shifts.stored("scores")
 
 
 @pytest.fixture(scope="module")
-def table(bench):
-    gains, _, seen = bench
-    return by_rule(gains, seen)
+def outside(scores):
+    kept = scores[~scores.vault]
+    return kept, shifts.by_rule(kept)
 
 
-def test_every_task_learner_and_seed_is_stored_once(bench):
-    gains, _, seen = bench
-    draws = itertools.product(TASKS, LEARNERS, range(shifts.SEEDS))
-    expected = {(task.name, task.kind, learner, seed) for task, learner, seed in draws}
-    assert len(gains) == len(expected)
-    assert set(gains.index) == expected == set(seen.index)
-    assert len(TASKS) >= 24
-    assert {task.kind for task in TASKS} == set(KINDS)
+def test_every_task_and_learner_is_stored_once(scores):
+    keys = scores[natural._FIT]
+    assert not keys.duplicated().any()
+    first = scores[(scores["size"] == 300) & (scores.seed == 0)]
+    expected = {(task.name, learner) for task in TASKS for learner in LEARNERS}
+    assert set(zip(first.task, first.learner, strict=True)) == expected
+    large = scores[scores["size"] == 3000]
+    assert large.task.nunique() >= 20
+    assert set(large.groupby("task").learner.nunique()) == {len(LARGE)}
+    assert set(shifts.stored("labels").task) == set(scores.task)
 
 
-def test_limits_of_the_guard_are_those_fitted_to_the_stored_bench(table):
-    assert best(table) == RULE
+def test_enough_tasks_are_natural_and_the_vault_is_a_part_of_them():
+    own = [task for task in TASKS if task.kind in shifts.NATURAL]
+    assert len(own) == len({task.table for task in own}) >= 24
+    assert 5 <= sum(task.vault for task in own) <= len(own) / 2
+    assert {task.kind for task in TASKS} - set(shifts.NATURAL) == set(MADE)
+    assert set(MADE) == {*shifts.ONLY_PRIOR, *shifts.MIXED, *shifts.NOTHING}
 
 
-def test_a_kind_left_out_has_no_say_in_its_own_limits(table):
-    kinds = table.index.get_level_values("kind")
-    rules, gain = leave_one_kind_out(table)
+def test_limits_of_the_guard_are_those_fitted_to_the_stored_bench(outside):
+    kept, table = outside
+    assert shifts.best(table, kept) == RULE
+
+
+def test_a_table_left_out_has_no_say_in_its_own_limits(outside):
+    kept, table = outside
+    name = kept.table.iloc[0]
+    mine = kept.table == name
     altered = table.copy()
-    altered[kinds == "label"] = -50.0
-    assert best(altered[kinds != "label"]) == rules["label"]
-    assert leave_one_kind_out(altered)[0]["label"] == rules["label"]
-    assert len(gain) == len(table)
+    altered[mine] = -50.0
+    rules = [shifts.best(t[~mine], kept[~mine]) for t in (table, altered)]
+    assert rules[0] == rules[1]
+    assert_gain = shifts.left_out()[kept.index][mine]
+    assert np.array_equal(assert_gain, table.loc[mine, rules[0]])
 
 
-def test_the_table_of_choices_is_the_rule(bench):
-    _, _, seen = bench
-    one_by_one = [RULE.choose(SimpleNamespace(**row))[0] for row in seen.to_dict("records")]
-    assert choices(RULE, seen).tolist() == one_by_one
+def test_the_vault_has_no_say_at_all(scores):
+    altered = scores.assign(em=scores.em.where(~scores.vault, -50.0))
+    kept = altered[~altered.vault]
+    assert shifts.best(shifts.by_rule(kept), kept) == RULE
 
 
-def test_hidden_labels_change_scores_but_no_choice(bench):
-    gains, _, seen = bench
-    other = gains.sample(frac=1, random_state=0).set_axis(gains.index)  # as other labels would
-    assert not np.allclose(guarded(RULE, gains, seen), guarded(RULE, other, seen))
-    task = next(task for task in TASKS if task.name == "label: Diabete")
-    X, y, X_target, y_target = draw(task, 0)
-    first, second = (
-        GuardedDDRClassifier(LEARNERS["naive Bayes"], random_state=0).fit(X, y, X_target)
-        for _ in range(2)
+def test_the_table_of_choices_is_the_rule(scores):
+    rule = Rule(prior_p=0.05, condition=4.0, residual=0.06, changed=0.3, large=0.7)
+    seen = scores.assign(changes=[{"em": share} for share in scores.em_changes])
+    one_by_one = [rule.choose(row)[0] == "em" for row in seen.itertuples()]
+    assert shifts.adapts(rule, scores).tolist() == one_by_one
+    assert 0 < sum(one_by_one) < len(scores)
+
+
+def test_what_is_wanted_is_counted_as_it_says():
+    gain = pd.DataFrame({"rule": [-6.0, 2.0, 4.0]})
+    found = shifts.summary(gain, pd.Series(["a", "a", "b"]))
+    assert {name: value["rule"] for name, value in found.items()} == {
+        "mean": 1.0,
+        "worst": -2.0,
+        "losers": pytest.approx(1 / 3),
+        "worst fit": -6.0,
+    }
+    assert shifts.missed(found)["rule"] == pytest.approx(100 / 3 - 1)
+    assert shifts.missed(found, nothing=True)["rule"] == 1
+
+
+def test_intervals_are_over_tables():
+    scores = pd.DataFrame({"table": list("aabbcc"), "task": list("aabbcc")})
+    mean, low, high = shifts.clustered(pd.Series([1.0, 3, 2, 2, 5, 9]), scores)
+    assert mean == pytest.approx(11 / 3)
+    half = 4.3027 * np.std([2, 2, 7], ddof=1) / np.sqrt(3)
+    assert (low, high) == (
+        pytest.approx(mean - half, abs=1e-3),
+        pytest.approx(mean + half, abs=1e-3),
     )
-    hidden = np.random.default_rng(0).permutation(y_target)
-    assert score(first, X_target, y_target) != score(second, X_target, hidden)
-    assert first.choice_ == second.choice_
 
 
-@pytest.mark.parametrize("name", ["none: Diabete", "label: optdigits", "covariate: Australian"])
-def test_guard_does_again_what_is_stored(bench, name):
-    gains, losses, seen = bench
-    task = next(task for task in TASKS if task.name == name)
-    X, y, X_target, y_target = draw(task, 1)
-    for learner in ("naive Bayes", "kernel"):
-        key = (task.name, task.kind, learner, 1)
-        model = GuardedDDRClassifier(LEARNERS[learner], random_state=1).fit(X, y, X_target)
-        assert model.choice_ == choices(RULE, seen.loc[[key]])[0]
-        plain = score(model.report_.models["none"], X_target, y_target)["accuracy"]
-        found = score(model, X_target, y_target)
-        assert 100 * (found["accuracy"] - plain) == pytest.approx(
-            gains.loc[key, METHODS[model.choice_]], abs=0.02
-        )
-        assert found["log_loss"] == pytest.approx(losses.loc[key, METHODS[model.choice_]], abs=2e-3)
+def test_label_shift_controls_find_the_class_weights():
+    rng = np.random.default_rng(0)
+
+    class Cross:
+        codes = np.repeat([0, 1], 5000)
+        source = np.eye(2)[np.where(rng.random(10_000) < 0.8, codes, 1 - codes)]
+        truth = np.repeat([0, 1], [1000, 9000])
+        target = np.eye(2)[np.where(rng.random(10_000) < 0.8, truth, 1 - truth)]
+
+    assert label_shift_weights(Cross, regularise=False) == pytest.approx([0.2, 1.8], abs=0.1)
+    held = label_shift_weights(Cross, regularise=True)
+    assert 0.2 < held[0] < 1 < held[1] < 1.8
 
 
-def test_summary_counts_as_it_says():
-    index = pd.MultiIndex.from_tuples(
-        [("a", "none", "x", 0), ("a", "none", "x", 1), ("b", "label", "x", 0)],
-        names=["task", "kind", "learner", "seed"],
-    )
-    found = summary(pd.Series([-6.0, 2.0, 4.0], index))
-    assert found == {"mean": 1.0, "worst": -2.0, "losers": pytest.approx(1 / 3), "none": -2.0}
-
-
-def test_store_goes_on_where_it_stopped(tmp_path):
-    path = tmp_path / "rows.csv"
-    assert shift_store.read(path) == []
-    rows = [{"task": "a: b", "seed": s, "learner": "x", "accuracy": 0.5 + s / 8} for s in (1, 0)]
-    shift_store.write(path, rows)
-    assert shift_store.read(path) == rows[::-1]
-    assert shift_store.done(shift_store.read(path)) == {("a: b", 0), ("a: b", 1)}
-    assert [p.name for p in tmp_path.iterdir()] == ["rows.csv"]
-
-
-def test_nothing_is_left_of_a_finished_run(capsys):
-    assert shifts.main(["--here", "--list"]) == 0
-    assert capsys.readouterr().out == ""
-
-
-def test_the_page_is_computed(tmp_path, bench):
-    files = shift_page.files()
-    assert f"{len(bench[0]):,} fits" in files["shifts_words.md"]
-    text = files["shifts_methods.md"]
-    assert all(name in text for name in ("KMM", "skada nearest", "EM", shift_page.GUARDED))
-    (picture,) = write_files(tmp_path, {"shifts.png": files["shifts.png"]})
-    assert picture.stat().st_size > 10_000
+def test_page_and_readme_are_computed(tmp_path, scores):
+    text = shifts.words().data
+    assert f"{len(scores[scores.kind.isin(shifts.NATURAL)]):,} fits" in text
+    assert len(shifts.advice().split()) <= 55
+    assert "RLLS" in shifts.without_labels().data
+    assert "Model Picker" in shifts.with_labels().data
+    assert "of the oracle" in shifts.targets().data
+    for name, figure in (
+        ("rule", pictures.rule_that_runs()),
+        ("labels", pictures.gain_by_labels()),
+    ):
+        figure.savefig(tmp_path / f"{name}.png")
+        assert (tmp_path / f"{name}.png").stat().st_size > 10_000

@@ -43,13 +43,6 @@ def test_rows_of_any_named_values_are_read_in_order(store):
     assert list(two["seed"]) == [0, 0, 1, 1]
 
 
-def test_cases_are_ordered_as_people_do(store):
-    store.prepare()
-    for case in ("1000", "200", "30"):
-        store.save(case, 0, packed(rows_of(0)))
-    assert [case for case, _ in store.done()] == ["30", "200", "1000"]
-
-
 def test_tables_of_numbers_are_kept_to_the_bit(store):
     table = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
     store.prepare()
@@ -57,13 +50,6 @@ def test_tables_of_numbers_are_kept_to_the_bit(store):
     again = store.load("n=200", 0)
     assert again.dtype == table.dtype
     assert again.tobytes() == table.tobytes()
-
-
-def test_a_store_that_is_not_there_is_empty_and_is_not_made_by_reading(store):
-    assert store.rows().empty
-    assert store.done() == []
-    assert store.load("n=200", 0) is None
-    assert not store.root.exists()
 
 
 def test_stores_share_the_folder_and_not_the_runs(store):
@@ -132,10 +118,3 @@ def test_results_that_cannot_be_kept_are_refused(result, said):
     with pytest.raises(TypeError) as caught:
         packed(result)
     assert said in str(caught.value)
-
-
-@pytest.mark.parametrize("value", [np.arange(2), float("nan")])
-@pytest.mark.hardening("mistake")
-def test_parameters_that_cannot_be_named_are_refused(tmp_path, value):
-    with pytest.raises(TypeError, match="parameters must hold only"):
-        Store(tmp_path, {"lam": value})

@@ -1,20 +1,25 @@
-"""The report of a shift, the prior correction, and the classifier that follows the report."""
+"""The report of a shift, the prior correction, and the classifier that asks for labels."""
 
 import warnings
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr import AgreementWarning, DDRClassifier, GuardedDDRClassifier, shift_report
-from ddr.guard import CHOICES, RULE, Rule
+from ddr.guard import CHOICES, Rule
 from ddr.guard.apart import tell_apart, unsupported_share
-from ddr.guard.prior import PriorCorrectedClassifier, em_prior
+from ddr.guard.prior import AdjustedClassifier, Crossfit, calibrate, em_prior, logarithms
 from ddr.paper.choices import fixed
 
 
@@ -25,11 +30,19 @@ def test_scikit_learns_checks(estimator, check):
         check(estimator)
 
 
-def classes(n, prior, seed, gap=1.5):
-    """Two normal classes, with the labels."""
+def classes(n, prior, seed, gap=1.5, moved=0.0):
+    """Two normal classes, with the labels; ``moved`` moves both along the second column."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < prior).astype(int)
-    return rng.normal(size=(n, 3)) + gap * y[:, None] * [1, 0.5, 0], y
+    return rng.normal(size=(n, 3)) + gap * y[:, None] * [1, 0.5, 0] + [0, moved, 0], y
+
+
+def guard(source, target, **options):
+    learner = options.pop("estimator", LogisticRegression())
+    return GuardedDDRClassifier(learner, random_state=0, **options).fit(*source, target)
+
+
+# ------------------------------------------------------------------------------------- the prior
 
 
 def test_em_finds_the_likeliest_prior():
@@ -44,24 +57,83 @@ def test_em_finds_the_likeliest_prior():
     assert_allclose(em_prior(posteriors, train)[0], best, atol=1e-4)
 
 
-def test_prior_correction_finds_a_changed_prior_and_gains_by_it():
-    (X, y), (X_target, y_target) = classes(600, 0.5, 0), classes(600, 0.9, 1)
-    model = PriorCorrectedClassifier(LogisticRegression(), random_state=0).fit(X, y, X_target)
-    assert_allclose(model.prior_ratio_ * np.bincount(y) / len(y), [0.1, 0.9], atol=0.05)
-    assert model.evidence_ < 1e-6
-    assert_allclose(model.predict_proba(X_target).sum(axis=1), 1)
-    assert model.score(X_target, y_target) > LogisticRegression().fit(X, y).score(
-        X_target, y_target
+def test_no_row_is_scored_by_a_model_that_learned_it():
+    X, y = (
+        np.random.default_rng(0).normal(size=(400, 2)),
+        np.random.default_rng(1).integers(2, size=400),
     )
+    found = Crossfit(DecisionTreeClassifier(random_state=0), X, y, X)
+    said = found.source.argmax(axis=1)
+    assert abs(np.mean(said == y) - 0.5) < 0.1  # a tree knows by heart what it has seen
+    assert abs(np.mean(found.target.argmax(axis=1) == y) - 0.5) > 0.1
+
+
+def test_calibration_makes_labels_likeliest():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=2000)
+    y = (rng.random(2000) < 1 / (1 + np.exp(-truth))).astype(int)
+    bold = 3 * truth + 2  # too sharp, and shifted
+    log = -np.logaddexp(0, np.column_stack([bold, -bold]))
+    temperature, offset = calibrate(log, y)
+    assert_allclose(temperature * bold + offset[1] - offset[0], truth, atol=0.4)
+    twice = calibrate(log, y, weight=np.where(y == 1, 2.0, 1.0))
+    assert twice[1][1] - twice[1][0] > offset[1] - offset[0] + 0.5
+    assert calibrate(log, y, temperature=False)[0] == 1
+
+
+@pytest.mark.parametrize("learner", [GaussianNB(), LogisticRegression()], ids=["NB", "LR"])
+def test_p_value_of_an_unchanged_prior_is_one(learner):
+    p = []
+    for seed in range(300):
+        (X, y), (X_target, _) = classes(100, 0.3, seed), classes(80, 0.3, 1000 + seed)
+        p.append(Crossfit(learner, X, y, X_target).unchanged())
+    assert np.mean(np.array(p) < 0.05) < 0.09
+    assert np.mean(np.array(p) < 0.2) < 0.27
+    assert 0.45 < np.mean(p) < 0.55
+    (X, y), (X_target, _) = classes(200, 0.3, 0), classes(200, 0.6, 1)
+    assert Crossfit(learner, X, y, X_target).unchanged() < 1e-4
+
+
+def test_p_value_of_an_unchanged_prior_is_that_of_permuting_the_samples():
+    (X, y), (X_target, _) = classes(150, 0.5, 3), classes(100, 0.42, 4)
+    found = Crossfit(LogisticRegression(), X, y, X_target)
+    folds = [
+        (found.source[found.fold == k, 1], found.target[found.target_fold == k, 1])
+        for k in range(5)
+    ]
+    rng, share = np.random.default_rng(0), np.bincount(found.target_fold) / 100
+
+    def apart(pairs):
+        return abs(sum(w * (t.mean() - s.mean()) for w, (s, t) in zip(share, pairs, strict=True)))
+
+    permuted = []
+    for _ in range(2000):
+        mixed = [rng.permutation(np.concatenate(pair)) for pair in folds]
+        permuted.append(
+            apart([(m[: len(s)], m[len(s) :]) for m, (s, _) in zip(mixed, folds, strict=True)])
+        )
+    assert_allclose(found.unchanged(), np.mean(np.array(permuted) >= apart(folds)), atol=0.04)
+
+
+def test_condition_says_whether_the_learner_tells_the_prior():
+    X, y = classes(300, 0.5, 0, gap=6)
+    assert Crossfit(GaussianNB(), X, y, X).condition() < 1.2
+    assert Crossfit(GaussianNB(), X, np.random.default_rng(0).permutation(y), X).condition() > 8
+
+
+def test_class_weight_of_a_learner_is_no_shift():
+    (X, y), (X_target, _) = classes(3000, 0.15, 0), classes(3000, 0.15, 1)
+    model = guard((X, y), X_target, estimator=LogisticRegression(class_weight="balanced"))
+    assert model.choice_ == "none"
+    assert_allclose(list(model.report_.prior_ratio.values()), 1, atol=0.25)
+
+
+# ---------------------------------------------------------------------------------- two samples
 
 
 def test_samples_of_one_distribution_are_not_told_apart():
-    rng = np.random.default_rng(3)
-    flagged = [
-        tell_apart(rng.normal(size=(100, 3)), rng.normal(size=(100, 3)), None, s)[1] < 0.01
-        for s in range(20)
-    ]
-    assert sum(flagged) <= 2
+    draws = [np.random.default_rng(s).normal(size=(2, 100, 3)) for s in range(20)]
+    assert sum(tell_apart(*pair)[1] < 0.01 for pair in draws) <= 2
 
 
 def test_telling_apart_sees_more_than_means_and_obeys_weights():
@@ -71,87 +143,159 @@ def test_telling_apart_sees_more_than_means_and_obeys_weights():
     auc, p, (source, target) = tell_apart(rng.normal(size=(300, 2)), ring)
     assert auc > 0.8
     assert p < 1e-6
-    assert len(source) == len(target) == 300
-    X, y = classes(600, 0.5, 0)
-    X_target, _ = classes(600, 0.9, 1)
-    corrected = tell_apart(X, X_target, np.where(y == 1, 1.8, 0.2))
+    assert_allclose(auc, roc_auc_score(np.repeat([0, 1], 300), np.append(source, target)))
+    (X, y), (X_target, _) = classes(600, 0.5, 0), classes(600, 0.9, 1)
+    weight = np.where(y == 1, 1.8, 0.2)
+    corrected = tell_apart(X, X_target, weight)
     assert corrected[0] < 0.55 < tell_apart(X, X_target)[0]
+    rows = np.random.default_rng(0).choice(
+        600, 600, p=weight / weight.sum()
+    )  # weights by other means
+    assert_allclose(tell_apart(X[rows], X_target)[0], corrected[0], atol=0.09)
 
 
-def test_unsupported_rows_are_counted():
-    X = np.random.default_rng(0).normal(size=(200, 2))
+def test_unsupported_is_what_lies_beyond_one_in_a_hundred():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 2))
     assert unsupported_share(X, np.vstack([X[:50], X[:50] + 100])) == 0.5
+    assert 0.003 < unsupported_share(X, rng.normal(size=(1500, 2))) < 0.025
 
 
-def test_label_shift_is_recognised_and_corrected():
-    (X, y), (X_target, y_target) = classes(400, 0.5, 0), classes(400, 0.9, 1)
-    model = GuardedDDRClassifier(LogisticRegression(), random_state=0).fit(X, y, X_target)
-    report = model.report_
-    assert model.choice_ == report.choice == "em"
-    assert report.residual_p > 0.01 > report.auc_p
-    plain = report.models["none"].score(X_target, y_target)
-    assert model.score(X_target, y_target) > plain
-    assert_allclose(model.predict_proba(X_target), report.models["em"].predict_proba(X_target))
+# ------------------------------------------------------------------------------- without labels
 
 
-def test_samples_far_apart_get_no_weights():
-    X, y = classes(200, 0.5, 0)
-    model = GuardedDDRClassifier(random_state=0).fit(X, y, X + np.array([0, 0, 5]))
+@pytest.mark.parametrize(
+    ("seen", "choice"),
+    [
+        ({}, "em"),
+        ({"prior_p": 0.2}, "none"),
+        ({"condition": 9.0}, "none"),
+        ({"residual_auc": 0.62}, "none"),
+        ({"residual_auc": 0.36}, "none"),
+        ({"changes": {"em": 0.4}}, "none"),
+        ({"changes": {"em": 0.9}, "auc": 0.8, "condition": 9.0, "residual_auc": 0.36}, "em"),
+        ({"auc": 0.8, "condition": 33.0, "residual_auc": 0.5}, "none"),
+        ({"changes": {"em": 0.9}, "auc": 0.8, "residual_auc": 0.66}, "none"),
+        ({"prior_p": 0.2, "auc": 0.8}, "none"),
+    ],
+)
+def test_each_limit_decides(seen, choice):
+    calm = {
+        "auc": 0.6,
+        "prior_p": 0.001,
+        "condition": 2.0,
+        "residual_auc": 0.51,
+        "changes": {"em": 0.1},
+    }
+    rule = Rule(prior_p=0.01, condition=8.0, residual=0.1, changed=0.3, large=0.7)
+    assert rule.choose(SimpleNamespace(**(calm | seen)))[0] == choice
+
+
+@pytest.mark.parametrize("prior", [(0.5, 0.9), (0.9, 0.1)])
+def test_label_shift_is_recognised_and_corrected(prior):
+    source, (X_target, y_target) = classes(1500, prior[0], 0), classes(1500, prior[1], 1)
+    model = guard(source, X_target)
+    assert model.choice_ == model.report_.choice == "em"
+    truth = [(1 - prior[1]) / (1 - prior[0]), prior[1] / prior[0]]
+    assert_allclose(list(model.report_.prior_ratio.values()), truth, rtol=0.3, atol=0.1)
+    assert model.score(X_target, y_target) > model.models_["none"].score(X_target, y_target) + 0.02
+    assert guard(source, X_target, mode="sure").choice_ == "none"
+
+
+def test_other_shifts_and_none_are_left_alone():
+    source = classes(300, 0.5, 0)
+    for seed in range(5):
+        assert guard(source, classes(300, 0.5, seed + 1)[0]).choice_ == "none"
+    model = guard(source, classes(300, 0.8, 1, moved=4)[0])
     assert model.choice_ == "none"
-    assert "AUC of 1.00" in model.report_.reason
-    assert_allclose(model.predict_proba(X), GaussianNB().fit(X, y).predict_proba(X))
+    assert model.report_.residual_auc > 0.9
+    plain = LogisticRegression().fit(*source)
+    assert_allclose(model.predict_proba(source[0]), plain.predict_proba(source[0]))
 
 
-def test_the_order_of_the_target_decides_nothing():
-    (X, y), (X_target, _) = classes(300, 0.5, 0), classes(300, 0.8, 1)
-    order = np.random.default_rng(0).permutation(300)
-    reports = [shift_report(X, y, rows) for rows in (X_target, X_target[order])]
-    assert reports[0].choice == reports[1].choice
-    assert_allclose(*[list(report.prior_ratio.values()) for report in reports])
+def test_choice_hangs_neither_on_a_seed_nor_on_the_order_of_the_target():
+    source, (X_target, _) = classes(300, 0.5, 0), classes(300, 0.7, 1)
+    reports = [
+        GuardedDDRClassifier(random_state=seed).fit(*source, rows).report_
+        for seed, rows in ((0, X_target), (7, X_target), (0, X_target[::-1]))
+    ]
+    assert len({report.choice for report in reports}) == 1
+    assert reports[0].prior_p == reports[1].prior_p
+    assert reports[0].residual_auc == reports[1].residual_auc
+    assert_allclose(*[list(reports[i].prior_ratio.values()) for i in (0, 2)])
 
 
-def test_low_agreement_warns():
-    X, y = classes(60, 0.5, 0, gap=0.2)
-    turned = np.random.default_rng(1).normal(size=(60, 3)) * [-1, 1, 1]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = DDRClassifier(stopping=fixed, random_state=0).fit(X, y, turned)
-    said = [str(w.message) for w in caught if w.category is AgreementWarning]
-    assert (model.agreement_ < 0.7) == bool(said)
-    assert model.agreement_ < 0.7
-    assert f"{1 - model.agreement_:.0%} of the target rows" in said[0]
+def test_numbers_of_the_report_are_those_of_other_code():
+    source, (X_target, _) = classes(200, 0.5, 0), classes(150, 0.8, 1)
+    model = guard(source, X_target)
+    report, plain = model.report_, LogisticRegression().fit(*source).predict(X_target)
+    said = {name: each.predict(X_target) for name, each in model.models_.items()}
+    assert_array_equal(said["none"], plain)
+    for name, share in report.changes.items():
+        assert share == np.mean(said[name] != plain)
+    different = np.array([len(set(row)) > 1 for row in zip(*said.values(), strict=True)])
+    assert report.open == np.mean(different)
+    assert (report.n_source, report.n_target) == (200, 150)
+    weights = model.models_["em"].predict_proba(X_target) / model.models_[
+        "calibrated"
+    ].predict_proba(X_target)
+    ratio = np.array(list(report.prior_ratio.values()))
+    assert_allclose(weights[:, 1] / weights[:, 0], ratio[1] / ratio[0])
+    table = [line.split() for line in report.table().split("\n")]
+    assert table[0] == ["row", *model.models_]
+    for row, *cells in table[1:]:
+        assert different[int(row)]
+        assert cells == [str(said[name][int(row)]) for name in model.models_]
 
 
 def test_report_prints_and_shows_every_line(tmp_path):
-    (X, y), (X_target, _) = classes(100, 0.5, 0), classes(100, 0.8, 1)
-    report = shift_report(X, np.where(y == 1, "<ill>", "well"), X_target)
+    (X, y), (X_target, y_target) = classes(100, 0.5, 0), classes(100, 0.8, 1)
+    names = np.array(["well", "<ill>"])
+    report = shift_report(X, names[y], X_target)
     lines = str(report).split("\n")
     for row in report.rows():
         assert any(all(part in line for part in row) for line in lines)
     assert f"Recommendation: Use {CHOICES[report.choice]}" in str(report)
     assert "&lt;ill&gt;" in report._repr_html_()
     report.plot().savefig(tmp_path / "report.png")
+    model = GuardedDDRClassifier(random_state=0).fit(X, names[y], X_target)
+    rows = model.ask(5)
+    model.tell(rows, names[y_target[rows]]).report_.plot().savefig(tmp_path / "gains.png")
 
 
-@pytest.mark.parametrize(
-    ("seen", "choice"),
-    [
-        ({"auc": 0.9}, "none"),
-        ({"prior_evidence": 0.001}, "em"),
-        ({"prior_evidence": 0.001, "residual_auc": 0.65}, "prior_ratio"),
-        ({"agreement": 0.99}, "ddr"),
-        ({}, "prior_ratio"),
-        ({"ratio_agreement": 0.5}, "none"),
-    ],
-)
-def test_each_limit_decides(seen, choice):
-    calm = {"auc": 0.6, "residual_auc": 0.5, "prior_evidence": 0.5}
-    calm |= {"agreement": 0.9, "ratio_agreement": 0.95}
-    rule = Rule(0.8, 0.55, prior_evidence=0.01, ratio_agreement=0.9, agreement=0.97)
-    chosen, reason = rule.choose(SimpleNamespace(**(calm | seen)))
-    assert chosen == choice
-    assert reason
-    assert RULE.auc < 1
+# ------------------------------------------------------------------------- what the guard takes
+
+
+def test_target_can_be_marked_instead():
+    (X, y), (X_target, _) = classes(80, 0.5, 0), classes(60, 0.8, 1)
+    both, domain = np.vstack([X, X_target]), np.repeat([1, -2], [80, 60])
+    models = [
+        GuardedDDRClassifier(random_state=0).fit(X, y, X_target),
+        GuardedDDRClassifier(random_state=0).fit(
+            both, np.append(y, np.full(60, -1)), sample_domain=domain
+        ),
+    ]
+    assert models[0].report_.prior_p == models[1].report_.prior_p
+    assert_allclose(*[model.predict_proba(X_target) for model in models])
+
+
+def test_tables_categories_missing_values_and_weights_reach_the_learner():
+    (X, y), (X_target, y_target) = classes(150, 0.5, 0), classes(120, 0.8, 1)
+    frames = []
+    for rows in (X, X_target):
+        frame = pd.DataFrame(rows, columns=["a", "b", "c"])
+        frame["kind"] = pd.Categorical(np.where(rows[:, 2] > 0, "x", "y"))
+        frame.loc[frame.index[::7], "c"] = np.nan
+        frames.append(frame)
+    learner = HistGradientBoostingClassifier(max_iter=10, categorical_features="from_dtype")
+    model = GuardedDDRClassifier(learner, ratio_transform=["a", "b"], random_state=0)
+    weight = np.where(y == 1, 3.0, 1.0)
+    model.fit(frames[0], y, frames[1], sample_weight=weight)
+    rows = model.ask(10)
+    assert model.tell(rows, y_target[rows]).predict(frames[1]).shape == (120,)
+    plain = clone(model).fit(frames[0], y, frames[1])
+    said = [m.models_["none"].predict_proba(frames[1])[:, 1].mean() for m in (model, plain)]
+    assert said[0] > said[1] + 0.05
 
 
 @pytest.mark.parametrize(
@@ -161,9 +305,42 @@ def test_each_limit_decides(seen, choice):
         (lambda X, y: shift_report(X, y, X[:9]), "X_target must have at least 10 rows .*got 9"),
         (lambda X, y: shift_report(X[:8], y[:8], X), "X must have at least 10 rows .*got 8"),
         (lambda X, y: shift_report(X, y, X[:, :2]), "X_target has 2 features.*3"),
+        (
+            lambda X, y: guard((X, y), X, mode="safe"),
+            "mode must be one of 'best', 'sure', got 'safe'",
+        ),
+        (lambda X, y: guard((X, y), X, candidates=[1]), "candidates must be a dict"),
+        (
+            lambda X, y: guard((X, y), X, candidates={"em": GaussianNB()}),
+            "candidates must .*other names.*'em'",
+        ),
+        (lambda X, y: GuardedDDRClassifier().fit(X, y).ask(), "ask needs a target"),
     ],
 )
 def test_errors_name_argument_value_and_what_is_allowed(call, message):
     X, y = classes(40, 0.5, 0)
-    with pytest.raises(ValueError, match=message):
-        call(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match=message):
+            call(X, y)
+
+
+def test_adjusting_is_bayes_rule():
+    X, y = classes(100, 0.5, 0)
+    model = GaussianNB().fit(X, y)
+    wanted = model.predict_proba(X) * [0.4, 1.6]
+    adjusted = AdjustedClassifier(model, offset=np.log([0.4, 1.6]))
+    assert_allclose(
+        adjusted.predict_proba(X), wanted / wanted.sum(axis=1, keepdims=True), rtol=1e-6
+    )
+    assert_array_equal(adjusted.predict(X), wanted.argmax(axis=1))
+    assert np.all(np.isfinite(logarithms(np.array([[0.0, 1.0]]))))
+
+
+def test_low_agreement_warns():
+    X, y = classes(60, 0.5, 0, gap=0.2)
+    turned = np.random.default_rng(1).normal(size=(60, 3)) * [-1, 1, 1]
+    with pytest.warns(AgreementWarning) as caught:
+        model = DDRClassifier(stopping=fixed, random_state=0).fit(X, y, turned)
+    assert model.agreement_ < 0.7
+    assert f"{1 - model.agreement_:.0%} of the target rows" in str(caught[0].message)

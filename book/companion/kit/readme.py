@@ -8,7 +8,8 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from companion.evidence.front import answers, benchmark, status_lines
+from companion.evidence import shifts
+from companion.evidence.front import answers, status_lines
 from companion.evidence.gains import METHOD, RIVAL
 from companion.evidence.scoreboard import (
     all_gains,
@@ -38,7 +39,7 @@ def block(results):
 
 def shifts_block():
     """Compose what adapting gains and loses on shifts that nobody tuned for."""
-    words, table = benchmark("shift_page").short()
+    words, table = shifts.short()
     return f"{words}\n\n{markdown(table)}\nGains over no weights, in points of accuracy.\n"
 
 

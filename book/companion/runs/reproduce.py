@@ -59,20 +59,13 @@ def compute_and_tell(protocols, say, root, runs=None, jobs=1, scheduler=None, fr
     place = (
         f"on {scheduler}" if scheduler else f"with {counted(effective_n_jobs(jobs or -1), 'job')}"
     )
-    say(f"{counted(new, 'run')} computed in {_duration(time.monotonic() - start)} {place}")
+    say(f"{counted(new, 'run')} computed in {time.monotonic() - start:.1f} s {place}")
     return rows
 
 
 def counted(n, noun):
     """Write a number of things."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def _duration(seconds):
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def difference_from_published(rows):

@@ -1,0 +1,229 @@
+"""Asking for labels and telling them: unbiased, safe at any time, and blind to all other labels."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from ddr import GuardedDDRClassifier
+from ddr.guard.labels import adjusted, asking_order, differences, interval, wealth
+
+
+def problem(n=200, seed=0):
+    """A source, and a target whose class means moved and whose frequencies changed."""
+    rng = np.random.default_rng(seed)
+    y, y_target = rng.integers(2, size=n), (rng.random(n) < 0.7).astype(int)
+    X = rng.normal(size=(n, 2)) + 1.2 * y[:, None]
+    X_target = rng.normal(size=(n, 2)) + 1.2 * y_target[:, None] - 0.8
+    return X, y, X_target, y_target
+
+
+@pytest.fixture
+def asked():
+    X, y, X_target, y_target = problem()
+    return GuardedDDRClassifier(random_state=0).fit(X, y, X_target), X_target, y_target
+
+
+# ----------------------------------------------------------------------------------- statistics
+
+
+def worlds(n_worlds, n_rows=40, n_candidates=4, seed=0):
+    """Differences of related candidates, none of which gains, the rows in random order."""
+    rng = np.random.default_rng(seed)
+    base = np.repeat([1, -1], n_rows // 2)
+    for _ in range(n_worlds):
+        d = np.array([np.where(rng.random(n_rows) < 0.8, base, 0) for _ in range(n_candidates)])
+        for each in d:  # the kept ones are balanced again
+            surplus = each.sum()
+            each[rng.permutation(np.flatnonzero(each == np.sign(surplus)))[: abs(surplus)]] = 0
+        yield d[:, rng.permutation(n_rows)]
+
+
+def test_where_nothing_gains_one_in_twenty_is_adapted_to_at_most_however_often_one_looks():
+    wrong = 0
+    for d in worlds(10_000):
+        paths = np.array([wealth(each, d.shape[1]) for each in d])
+        wrong += np.any(adjusted(paths) >= 20)
+    assert wrong / 10_000 <= 0.05
+    assert wrong > 0
+
+
+def test_wealth_of_one_candidate_is_fair():
+    rng, n = np.random.default_rng(1), 30
+    d = np.repeat([1, 0, -1], 10)
+    final = [wealth(rng.permutation(d), n)[9] for _ in range(20_000)]
+    assert_allclose(np.mean(final), 1, atol=0.05)
+    assert wealth(np.ones(8), 200)[-1] > 20 > wealth(np.ones(4), 200)[-1]
+
+
+def test_wealth_knows_when_all_is_decided():
+    assert wealth(np.ones(11), 20)[-1] == np.inf  # nine losses more would still leave a gain
+    assert wealth(-np.ones(11), 20)[-1] == 0
+
+
+def test_interval_covers_and_closes():
+    rng, missed = np.random.default_rng(0), 0
+    for _ in range(300):
+        d = rng.choice([-1, 0, 1], 40, p=[0.2, 0.3, 0.5])
+        low, high = interval(rng.permutation(d)[:15], 40)
+        missed += not low - 0.01 <= d.mean() <= high + 0.01
+    assert missed / 300 <= 0.05
+    assert_allclose(interval(d, 40), d.mean(), atol=0.02)
+    assert interval(np.array([]), 40) == (-1, 1)
+
+
+def test_adjusted_evidence_is_the_least_average_over_all_subsets():
+    rng = np.random.default_rng(0)
+    values = rng.exponential(20, 5)
+    for k, found in enumerate(adjusted(values)):
+        others = np.delete(values, k)
+        subsets = [others[[bool(i >> j & 1) for j in range(4)]] for i in range(16)]
+        assert_allclose(found, min(np.mean([values[k], *subset]) for subset in subsets))
+
+
+def test_estimate_is_unbiased(asked):
+    model, X_target, y_target = asked
+    said = np.array([each.predict(X_target) for each in model.models_.values()])
+    d, exact = differences(said, y_target), 100 * np.mean(said == y_target, axis=1)
+    concerned, found = said != said[0], []
+    for seed in range(3000):
+        rows = asking_order(said, seed)[0][:15]
+        seen = [d[k, rows][concerned[k, rows]] for k in range(len(said))]
+        means = [each.mean() if len(each) else 0.0 for each in seen]
+        found.append(100 * concerned.mean(axis=1) * means)
+    wide = concerned.sum(axis=1) >= 15  # a few of whose rows are always among those asked for
+    assert wide.sum() >= 2
+    assert_allclose(np.mean(found, axis=0)[wide], (exact - exact[0])[wide], atol=0.3)
+
+
+# ------------------------------------------------------------------------------------- ask, tell
+
+
+def test_rows_on_which_all_agree_come_last(asked):
+    model, X_target, _ = asked
+    said = np.array([each.predict(X_target) for each in model.models_.values()])
+    split = np.any(said != said[0], axis=0)
+    rows = model.ask(200)
+    assert_array_equal(np.sort(rows), np.arange(200))
+    assert np.all(split[rows[: split.sum()]])
+    assert not np.any(split[rows[split.sum() :]])
+    assert_array_equal(model.ask(5), rows[:5])
+
+
+def test_labels_of_other_rows_change_nothing(asked):
+    model, X_target, y_target = asked
+    rows = model.ask(12)
+    hidden = np.setdiff1d(np.arange(200), rows)
+    changed = y_target.copy()
+    changed[hidden] = np.random.default_rng(0).permutation(changed[hidden])
+    assert np.any(changed != y_target)
+    reports, said = [], []
+    for labels in (y_target, changed):
+        fitted = GuardedDDRClassifier(random_state=0).fit(*problem()[:3])
+        fitted.tell(fitted.ask(12), labels[rows])
+        reports.append(str(fitted.report_))
+        said.append(fitted.predict_proba(X_target))
+    assert reports[0] == reports[1]
+    assert_array_equal(*said)
+
+
+@pytest.mark.parametrize("mode", ["best", "sure"])
+def test_telling_in_steps_is_telling_at_once(mode):
+    X, y, X_target, y_target = problem()
+    models = [GuardedDDRClassifier(mode=mode, random_state=0).fit(X, y, X_target) for _ in range(2)]
+    rows = models[0].ask(20)
+    models[0].tell(rows, y_target[rows])
+    for part in (rows[10:], rows[:10]):  # in any order
+        models[1].ask(20)
+        models[1].tell(part, y_target[part])
+    assert str(models[0].report_) == str(models[1].report_)
+    assert_allclose(*[model.predict_proba(X_target) for model in models])
+
+
+def test_all_labels_give_the_exact_gains(asked):
+    model, X_target, y_target = asked
+    rows = model.ask(200)
+    model.tell(rows, y_target[rows])
+    scores = {name: each.score(X_target, y_target) for name, each in model.models_.items()}
+    for name, gain in model.report_.gains.items():
+        assert_allclose(gain.estimate, 100 * (scores[name] - scores["none"]))
+        assert gain.low - 1 <= gain.estimate <= gain.high + 1
+        assert gain.labels == round(200 * model.report_.changes[name])
+    assert scores[model.choice_] == max(scores.values())
+    assert model.report_.labels == 200
+    assert model.report_.more == "0 such rows are left."
+
+
+def test_sure_adapts_on_evidence_only():
+    X, y, X_target, y_target = problem(400)
+    model = GuardedDDRClassifier(mode="sure", random_state=0).fit(X, y, X_target)
+    rows = model.ask(60)
+    model.tell(rows[:2], y_target[rows[:2]])
+    assert model.choice_ == "none"
+    assert "do not show" in model.report_.reason
+    model.tell(rows[2:], y_target[rows[2:]])
+    assert model.choice_ != "none"
+    assert model.report_.gains[model.choice_].evidence >= 20
+    assert model.estimator_ is model.models_[model.choice_]
+    assert model.score(X_target, y_target) > model.models_["none"].score(X_target, y_target)
+
+
+def test_labels_are_learned_from(asked):
+    model, X_target, y_target = asked
+    rows = model.ask(40)
+    model.tell(rows, y_target[rows])
+    chosen = model.models_[model.choice_]
+    assert_allclose(
+        np.diff(
+            np.diff(np.log(model.predict_proba(X_target)) - np.log(chosen.predict_proba(X_target))),
+            axis=0,
+        ),
+        0,
+        atol=1e-6,
+    )  # the same offset in each row
+    plain = GuardedDDRClassifier(learn=False, random_state=0).fit(*problem()[:3])
+    rows = plain.ask(40)
+    plain.tell(rows, y_target[rows])
+    assert plain.choice_ == model.choice_
+    assert_allclose(plain.predict_proba(X_target), chosen.predict_proba(X_target))
+
+
+def test_a_model_of_ones_own_is_a_candidate():
+    X, y, X_target, y_target = problem()
+    oracle = LogisticRegression().fit(X_target, y_target)
+    model = GuardedDDRClassifier(GaussianNB(), candidates={"mine": oracle}, random_state=0)
+    model.fit(X, y, X_target)
+    rows = model.ask(60)
+    assert model.tell(rows, y_target[rows]).choice_ == "mine"
+    assert "Use mine" in model.report_.advice
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "message"),
+    [
+        (slice(0, 3), [0, 1], r"same length, got \(3,\) rows and \(2,\) labels"),
+        (slice(0, 2), [0, 7], r"labels must be classes of y \(0, 1\), got 7"),
+        (slice(20, 21), [0], r"rows must be rows that ask\(\) named, got \d+"),
+        (slice(0, 1), [[0]], "same length"),
+    ],
+)
+def test_wrong_labels_get_one_sentence(asked, rows, labels, message):
+    model = asked[0]
+    order = model.ask(30)
+    model = GuardedDDRClassifier(random_state=0).fit(*problem()[:3])
+    model.ask(10)
+    with pytest.raises(ValueError, match=message):
+        model.tell(order[rows], labels)
+
+
+def test_a_row_is_told_once(asked):
+    model, _, y_target = asked
+    rows = model.ask(3)
+    with pytest.raises(ValueError, match=f"rows must each be told once, got {rows[0]} again"):
+        model.tell([rows[0], rows[0]], [0, 0])
+    model.tell(rows, y_target[rows])
+    with pytest.raises(ValueError, match=f"rows must each be told once, got {rows[1]} again"):
+        model.tell(rows[1], y_target[rows[1]])
+    with pytest.raises(ValueError, match="n must be a whole number of at least 1, got 0"):
+        model.ask(0)
