@@ -134,20 +134,20 @@ def publish(root, into, replace, remove):
 
 
 @click.command()
-@click.argument("experiment")
+@click.argument("name")
 @jobs_option
 @store_option
-def search(experiment, jobs, root):
-    """Search for the protocol that reproduces a printed table, by the rules of book/search.
+def search(name, jobs, root):
+    """Search for the protocols that a printed table does not contradict, by book/search.
 
-    EXPERIMENT is synthetic, biased or cross. Interrupted, the command resumes when it is called
-    again. At the end it publishes what it found of every protocol and prints the best ones.
+    NAME is synthetic, biased, biased-kernels or cross. Interrupted, the command resumes when it is
+    called again. At the end it publishes what it found of every protocol and prints the nearest.
     """
     from companion.evidence import protocol_search as searching
 
-    rules = searching.read_search(experiment)
+    rules = searching.read_search(name)
     found = searching.compute(rules, root, _indented, jobs=jobs, progress=True)
     for written in searching.publish(rules, found):
         click.echo(written)
-    printed, found = searching.visible(experiment, rules), searching.published_outcomes(rules)
-    click.echo(searching.ranking(rules, printed, found).head(10).to_string(index=False))
+    table = searching.published(name).sort_values(["passed", "score"], ascending=[False, True])
+    click.echo(table.iloc[:10, :5].to_string(index=False))

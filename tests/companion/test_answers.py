@@ -8,6 +8,7 @@ import pytest
 from companion.evidence import answers
 from companion.evidence.printed import printed_means
 from companion.evidence.protocol_search import published
+from companion.evidence.universes import protocol_of
 from companion.runs.results import published_results
 
 from ddr.paper.mixture import FourClusters
@@ -58,7 +59,7 @@ def test_priors_alone_change_a_posterior_less_than_clusters_do():
 
 def test_parts_of_the_weight_are_read_from_their_universes():
     gains = {"baseline": (3.0, 5.0), "class-ratio-only": (1.0, 1.0), "prior-ratio-only": (2.0, 4.0)}
-    found = answers.part_gains(tidy({f"universe:{k}": v for k, v in gains.items()}), "biased")
+    found = answers.part_gains(tidy({protocol_of(k): v for k, v in gains.items()}), "biased")
     means = {name: float(gain[0]) for name, gain in found.items()}
     expected = {"plain ratio": 0, "class ratio alone": 1, "prior ratio alone": 3, "both: DDR": 4}
     assert means == pytest.approx(expected)
@@ -94,7 +95,7 @@ def test_answers_follow_the_published_runs():
     assert [found[0], found[-1]] == pytest.approx(expected, abs=0.006)
     found = numbers(answers.what_ddr_corrects())
     parts = ("prior-ratio-only", "class-ratio-only", "baseline")
-    expected = [gain("biased", f"universe:{part}", "Unweighted") for part in parts]
+    expected = [gain("biased", protocol_of(part), "Unweighted") for part in parts]
     assert found[:3] == pytest.approx(expected, abs=0.006)
     assert found[-1] == pytest.approx(gain("biased", "tuned", "Unweighted"), abs=0.006)
 

@@ -112,43 +112,59 @@ def test_expected_counts_are_those_of_drawn_replications():
         ("biased",), ("Unweighted", "uLSIF"), "DDR-uLSIF", significant=True
     )
     printed = values("biased").set_index(["case", "method"])
-    rng, counts = np.random.default_rng(11), []
-    for _ in range(150):
+    rng, rows, counts = np.random.default_rng(11), [], []
+    for number in range(150):
         count = 0
         for case in printed.index.unique("case"):
-            runs = {
-                m: rng.normal(printed.at[(case, m), "mean"], printed.at[(case, m), "sd"], 30)
-                for m in (asked.method, *asked.rivals)
-            }
+            runs = {}
+            for m in (asked.method, *asked.rivals):
+                mean, sd = printed.loc[(case, m), ["mean", "sd"]]
+                runs[m] = rng.normal(mean, sd / np.sqrt(30)) + rng.normal(0, sd, 30)
             tests = [stats.ttest_rel(runs[asked.method], runs[r]) for r in asked.rivals]
             count += all(t.pvalue < 0.05 and t.statistic > 0 for t in tests)
+            rows += [
+                ("biased", "x", case, m, k, a) for m in runs for k, a in enumerate(runs[m])
+            ] * (number == 0)
         counts.append(count)
-    assert claim_checks.expected_counts(asked)["mean"] == pytest.approx(np.mean(counts), abs=0.4)
+    columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
+    independent = pd.DataFrame(rows, columns=columns)  # so are the methods of these runs
+    expected = claim_checks.expected_counts(independent, "x", asked)
+    assert expected["mean"] == pytest.approx(np.mean(counts), abs=0.5)
+    assert expected["halved"] < expected["mean"] - 1
 
 
 @pytest.mark.parametrize(
-    ("good", "against", "significant", "losses", "verdict"),
+    ("good", "losses", "gain", "significant", "verdict"),
     [
-        (7, 0, False, True, HOLDS),  # fewer than claimed, yet what a replication may count
-        (9, 2, True, True, IN_PART),  # enough wins, and more losses than print would bring
-        (9, 2, True, False, HOLDS),
-        (6, 0, False, True, UNDECIDED),  # nothing speaks significantly against the rest
-        (6, 5, False, True, IN_PART),
-        (6, 0, True, True, IN_PART),
-        (4, 0, False, True, FAILS),
-        (0, 10, False, True, FAILS),
+        (7, 0, 1.0, False, HOLDS),  # fewer than claimed, yet what a replication may count
+        (7, 0, 1.0, True, HOLDS),
+        (9, 2, 1.0, True, IN_PART),  # enough wins, and more losses than print would bring
+        (9, 2, -1.0, True, FAILS),  # what loses on average does not gain, not even in part
+        (6, 0, 1.0, False, UNDECIDED),  # nothing speaks significantly against the rest
+        (6, 2, 1.0, False, IN_PART),
+        (6, 0, 1.0, True, IN_PART),
+        (4, 0, 1.0, False, FAILS),
+        (0, 10, -1.0, False, FAILS),
     ],
 )
-def test_verdicts_on_counts(good, against, significant, losses, verdict):
-    expected = {"low": 7, "most_against": 1}
-    found = claim_checks.count_verdict(good, against, 10, 9, expected, significant, losses)
-    assert found == verdict
+def test_verdicts_on_counts(good, losses, gain, significant, verdict):
+    expected = {"low": 6, "mean": 8, "most_losses": 1, "halved": 5}
+    counted = claim_checks.Counted(good, losses, losses, 10, gain)
+    assert claim_checks.count_verdict(counted, 9, expected, significant) == verdict
 
 
-def test_nothing_found_where_little_is_expected_decides_nothing():
-    expected = {"low": 0, "most_against": 10}
-    assert claim_checks.count_verdict(0, 0, 10, 1, expected, True, False) == UNDECIDED
-    assert claim_checks.count_verdict(1, 0, 10, 1, expected, True, False) == HOLDS
+def test_a_count_nearer_to_that_of_half_the_gain_does_not_hold():
+    expected = {"low": 5, "mean": 8, "most_losses": 1, "halved": 6}
+    for good, verdict in ((6, IN_PART), (7, HOLDS)):
+        counted = claim_checks.Counted(good, 0, 0, 10, 1.0)
+        assert claim_checks.count_verdict(counted, 9, expected, True) == verdict
+
+
+def test_losses_do_not_refute_what_is_said_to_happen_somewhere():
+    expected = {"low": 0, "mean": 1, "most_losses": 1, "halved": -np.inf}
+    for good, verdict in ((0, UNDECIDED), (1, HOLDS)):
+        counted = claim_checks.Counted(good, 8, 8, 10, -1.0)
+        assert claim_checks.count_verdict(counted, 1, expected, True, False) == verdict
 
 
 @pytest.mark.parametrize(
@@ -183,7 +199,7 @@ def test_doctored_results_change_verdicts(printed_runs, judged, copied):
     changed = {sentence.split()[0] for sentence in sentences}
     assert {"C1", "C6", "C8", "C12", "C13"} <= {name.rstrip(",") for name in changed}
     assert "under matched: expected 'holds', measured 'does not hold' (DDR-uLSIF is" in sentences[0]
-    assert "above uLSIF in 0 of 6 cases; significantly the other way in 6" in sentences[0]
+    assert "above uLSIF in 0 of 6 cases; significantly worse in 6" in sentences[0]
 
 
 def test_a_missing_expected_verdict_is_named(printed_runs, copied):
@@ -224,7 +240,7 @@ def universe(runs, name, experiment, cost):
     noise = np.random.default_rng(0).normal(0, 0.001, len(base))
     accuracy = (base["accuracy"] + noise - cost).clip(0, 1)
     other = base.assign(protocol=f"universe:{name}", accuracy=accuracy)
-    return pd.concat([base.assign(protocol="universe:baseline"), other])
+    return pd.concat([base.assign(protocol="matched"), other])
 
 
 @pytest.mark.parametrize(("cost", "verdict"), [(0.02, HOLDS), (0.0, UNDECIDED), (-0.005, FAILS)])

@@ -39,7 +39,7 @@ def small(monkeypatch):
     two = {
         name: changed(protocol, cases=["100", "200"])
         for name, protocol in multiverse.universes("synthetic").items()
-        if name in ("baseline", "hard-prior")
+        if name in ("random-counts", "hard-prior")
     }
     monkeypatch.setattr("companion.runs.protocols.load_protocol", load_small)
     monkeypatch.setattr("companion.runs.multiverse.universes", lambda experiment: two)
@@ -195,7 +195,7 @@ def test_multiverse_prints_gains_beside_the_published(path, small, capsys):
         assert computed(printed) == [2 * new]
         assert (f"{2 * there} of 8 runs were already in {path}" in printed) == bool(there)
     found = re.findall(r"^(\S+) +([+-]\d+\.\d\d) +([+-]\d+\.\d\d)$", printed, re.M)
-    assert {name for name, *_ in found} == {"baseline", "hard-prior"}
+    assert {name for name, *_ in found} == {"random-counts", "hard-prior"}
     assert len(store_of(small("synthetic"), path).done()) == 3, "of another protocol: kept"
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from companion.evidence.printed import values
-from companion.evidence.universes import universe_gains
+from companion.evidence.universes import BASELINE, protocol_of, universe_gains
 from companion.runs import experiments
 from companion.runs.experiments import Run, draw, draw_problem, measure, methods_of, seeds_of
 from companion.runs.multiverse import read as read_multiverse
-from companion.runs.multiverse import universes
+from companion.runs.multiverse import specifications, universes
 from companion.runs.protocols import (
     EXPERIMENTS,
     changed,
@@ -18,7 +18,7 @@ from companion.runs.protocols import (
     load_protocol,
     protocol_names,
 )
-from companion.runs.results import recompute, what_moved
+from companion.runs.results import published_results, recompute, what_moved
 from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
 from sklearn.base import clone
 
@@ -183,16 +183,34 @@ def test_missing_keys_and_unknown_names_are_refused():
         Run(small("synthetic", learner={"name": "oracle"}))("100", 0)
 
 
-def test_every_experiment_has_at_least_twelve_universes():
+def test_every_experiment_has_at_least_twelve_universes_of_the_published_protocol():
     for experiment in EXPERIMENTS:
-        found = universes(experiment)
+        found, base = universes(experiment), load_protocol(experiment)
         assert len(found) >= 12
-        assert next(iter(found)) == "baseline"
-        base = Run(found.pop("baseline")).parameters
         for name, protocol in found.items():
-            assert Run(protocol).parameters != base, name
+            # The same streams and cases as the published table, and something else changed.
+            for key in ("seed", "cases"):
+                assert protocol[key] == base[key], name
+            changes = {key for key in base if protocol.get(key) != base[key]}
+            assert changes & {"problem", "learner", "ratios", "ddr"}, name
             assert protocol["protocol"] == f"universe:{name}"
-            assert protocol["runs"] == read_multiverse()["runs"][experiment]
+            assert protocol["runs"] == read_multiverse()["runs"][experiment] <= base["runs"]
+
+
+def test_nothing_but_the_published_table_is_the_protocol_unchanged():
+    """No universe, no joint specification repeats the matched protocol under another name."""
+    few = {"methods": ["Unweighted", "uLSIF", "DDR-uLSIF"]}
+    for experiment in EXPERIMENTS:
+        same = Run(changed(load_protocol(experiment), **few)).parameters
+        same.pop("extra_methods", None)
+        for protocol in (universes(experiment) | specifications(experiment)).values():
+            own = Run(protocol).parameters
+            own.pop("extra_methods", None)
+            assert own != same, protocol["protocol"]
+        published = published_results()
+        assert not (published["protocol"] == "universe:baseline").any()
+    assert protocol_of(BASELINE) == "matched"
+    assert [n for n, u in read_multiverse()["universes"].items() if "unchanged" in u["name"]] == []
 
 
 def test_fixed_counts_are_the_shares_of_the_table():
@@ -245,7 +263,7 @@ def test_universes_have_a_question_and_changes_of_known_experiments():
 
 def test_gains_are_means_over_cases():
     rows = [
-        {"experiment": "synthetic", "protocol": "universe:baseline", "case": case, "seed": seed}
+        {"experiment": "synthetic", "protocol": "matched", "case": case, "seed": seed}
         | {"method": method, "accuracy": accuracy + 0.001 * seed}
         for case, pair in {"100": (0.90, 0.94), "200": (0.92, 0.94)}.items()
         for seed in range(3)

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from companion.evidence import gains
+from companion.evidence import gains, new_data
+from companion.evidence.printed import cases
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import specifications, universes
 from companion.runs.protocols import protocol_names
@@ -70,8 +71,9 @@ def test_published_runs_are_there_once_with_possible_accuracies(experiment):
     assert runs["accuracy"].between(0, 1).all()
     named = {*protocol_names()[experiment], *specifications(experiment)}
     named |= {f"universe:{name}" for name in universes(experiment)}
+    named |= {name for name in runs["protocol"] if name.startswith("slip:")}
     assert set(runs["protocol"]) <= named
-    for protocol in ("matched", "tuned", "universe:baseline"):
+    for protocol in ("matched", "tuned", "universe:hard-prior"):
         assert len(gains.runs_of(results, experiment, protocol))
 
 
@@ -94,6 +96,58 @@ def test_holm_against_its_definition():
         assert rejected == set(np.flatnonzero(adjusted <= alpha))
     with_gap = gains.holm([0.01, np.nan, 0.04])
     np.testing.assert_allclose(with_gap, [0.02, np.nan, 0.04])
+
+
+def test_the_corrected_t_test_widens_the_error_by_the_shared_rows():
+    differences = np.random.default_rng(0).normal(0.02, 0.03, (2, 30))
+    # Without shared rows it is the paired test; half of them shared: 1/n + 1 instead of 1/n.
+    for shared, factor in ((0.0, 1.0), (0.5, np.sqrt(31))):
+        found = gains.corrected_t_test(differences, shared)
+        for row, p in zip(differences, found, strict=True):
+            t = row.mean() / (row.std(ddof=1) / np.sqrt(30) * factor)
+            assert p == pytest.approx(2 * stats.t.sf(abs(t), 29))
+    assert gains.corrected_t_test(differences[:, :1], 0.5).tolist() == pytest.approx(
+        [np.nan] * 2, nan_ok=True
+    )
+    assert [gains.shared_rows(e) for e in EXPERIMENTS] == [0.0, 0.5, 0.9]
+
+
+def test_shrinkage_gives_back_the_spread_of_the_truths():
+    rng = np.random.default_rng(0)
+    errors = rng.uniform(0.2, 2.0, 3000)
+    truths = rng.normal(1.5, 0.8, 3000)
+    estimates = truths + rng.normal(0, errors)
+    mean, error, between, shrunk, spread = gains.shrunken(estimates, errors)
+    assert mean == pytest.approx(1.5, abs=4 * error)
+    assert between == pytest.approx(0.8, abs=0.1)
+    assert np.mean((shrunk - truths) ** 2) < 0.6 * np.mean((estimates - truths) ** 2)
+    assert np.mean(np.abs(shrunk - truths) < 1.96 * spread) == pytest.approx(0.95, abs=0.02)
+    # Estimates that differ by no more than chance are all alike.
+    alike = gains.shrunken([1.0, 1.1, 0.9], [1.0, 1.0, 1.0])
+    assert (alike[2], alike[3].tolist()) == (0.0, pytest.approx([1.0] * 3))
+
+
+def test_a_new_dataset_is_predicted_from_cases_not_from_runs():
+    rng = np.random.default_rng(1)
+    names, truths = cases("cross"), rng.normal(1.0, 3.0, 20)
+    rows = [
+        ("cross", "matched", case, method, seed, 0.7 + gain / 100 + rng.normal(0, 0.001))
+        for case, truth in zip(names, truths, strict=True)
+        for method, gain in (("Unweighted", 0.0), ("DDR-uLSIF", truth))
+        for seed in range(10)
+    ]
+    runs = pd.DataFrame(
+        rows, columns=["experiment", "protocol", "case", "method", "seed", "accuracy"]
+    )
+    found = new_data.expectation(runs, tables=("cross",))
+    # Runs are nearly exact, so this is the interval of one further case among twenty.
+    half = stats.t.ppf(0.975, 18) * np.std(truths, ddof=1) * np.sqrt(1 + 1 / 20)
+    assert found.high - found.mean == pytest.approx(half, rel=0.02)
+    assert found.mean == pytest.approx(truths.mean(), abs=0.05)
+    assert found.probability == pytest.approx(
+        stats.t.cdf(found.mean / (half / stats.t.ppf(0.975, 18)), 18), abs=0.01
+    )
+    assert found.cases["shrunk"].tolist() == pytest.approx(truths, abs=0.15)
 
 
 def test_significance_against_scipy():
@@ -195,6 +249,6 @@ def test_count_line_says_where_the_method_is_worse():
     worse = {"uLSIF": base, "DDR-uLSIF": base - 0.1 + noise}
     runs = [_three_methods("biased", c, m) for c, m in (("Diabete", better), ("USPS5v6", worse))]
     assert gains.count_line(pd.concat(runs), "biased") == (
-        "better than uLSIF in 1 of 2 cases (paired), 1 (Welch), 1 (Holm), "
-        "significantly worse in 1 (paired)"
+        "better than uLSIF in 1 of 2 cases (paired), 1 (Welch), 1 (Holm), 1 (corrected for rows "
+        "that runs share), significantly worse in 1 (paired)"
     )

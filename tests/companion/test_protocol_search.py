@@ -1,13 +1,15 @@
-"""The search for a protocol: selections are right, a planted protocol is found, nothing peeks."""
+"""The search for a protocol: selections are right, what is planted is found, nothing peeks."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from companion.evidence import confidence
 from companion.evidence import printed as printed_values
 from companion.evidence import protocol_search as searching
-from companion.evidence import search as page
-from companion.paths import BOOK, EXPERIMENTS, cross_case
+from companion.evidence.confidence import Candidates
+from companion.evidence.gains import accuracies
+from companion.paths import BOOK, cross_case
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.responses import (
     PENALTIES,
@@ -16,12 +18,14 @@ from companion.runs.responses import (
     CrossResponses,
     _LeastSquares,
 )
+from companion.runs.results import published_results
+from companion.runs.slips import STOPS, SlippedIWLSPC, _kept
 from sklearn.svm import SVC
 
 from ddr.iwcv import stratified_folds
 from ddr.kernels import gaussian_kernel
 from ddr.paper.datasets import scale_to_unit_box
-from ddr.paper.iwlspc import IWLSPCCV
+from ddr.paper.iwlspc import IWLSPC, IWLSPCCV
 from ddr.paper.shifts import cross_dataset
 from ddr.paper.svm import LinearSVMWithPosteriorsCV
 
@@ -35,15 +39,30 @@ def search():
     return {
         "columns": ["Unweighted"],
         "cases": CASES,
-        "choice": CASES[::2],
-        "validation": CASES[1::2],
         "choices": {
             "resize": {"sharp": {"clip": False}, "soft": {"clip": True}},
             "scaling": {"one": {"scaling": "global"}, "each": {"scaling": "draw"}},
         },
-        "screened": offered,
         "selections": offered,
+        "set": {"halves": 40, "seed": 1, "level": 0.95, "share": 0.5, "resamples": 200},
+        "related": [CASES[:2]],
+        "planted": 60,
+        "permuted": 40,
     }
+
+
+def drawn(protocols, runs, seed=0, spread=0.03):
+    """Accuracies of protocols that differ, on shared and on own luck."""
+    rng = np.random.default_rng(7)
+    level = rng.uniform(0.6, 0.9, (protocols, len(CASES), 1))
+    own = np.random.default_rng(seed).normal(0, spread, (protocols, len(CASES), runs))
+    names = [(f"variant {k}", "") for k in range(protocols)]
+    return Candidates(names, [(case, "Unweighted") for case in CASES], level + own)
+
+
+def print_of(draws):
+    mean, sd = confidence.moments(draws)
+    return pd.DataFrame({"case": CASES, "column": "Unweighted", "mean": mean, "sd": sd})
 
 
 @pytest.fixture
@@ -59,20 +78,13 @@ def responses(search):
                     accuracy = level[place, k] + rng.normal(0, 0.02)
                     rows.append((variant, case, draw, C, accuracy, rng.random()))
     columns = ["variant", "case", "draw", "candidate", "accuracy", "risk"]
-    return pd.DataFrame(rows, columns=columns).assign(stage="second")
-
-
-def as_print(found, protocol):
-    """The table that a protocol would print, without chance."""
-    return found.set_index(searching.KEYS).loc[[protocol]].reset_index(drop=True)
-
-
-def protocols_of(found):
-    return list(found.groupby(searching.KEYS).groups)
+    return pd.DataFrame(rows, columns=columns).assign(stage="third")
 
 
 def test_a_search_of_no_table_is_refused():
-    with pytest.raises(ValueError, match="experiment must be one of synthetic, biased, cross, got"):
+    with pytest.raises(
+        ValueError, match="the search must be one of synthetic, biased, biased-kernels, cross, got"
+    ):
         searching.read_search("toy")
 
 
@@ -88,70 +100,118 @@ def test_of_equal_risks_the_smaller_c_is_taken(responses):
     assert set(chosen["candidate"]) == {0.1}
 
 
-def test_a_planted_protocol_is_found(search, responses):
-    found = searching.outcomes(search, responses, "second")
-    assert len(protocols_of(found)) == 12
-    for protocol in protocols_of(found):
-        best = searching.ranking(search, as_print(found, protocol), found).iloc[0]
-        assert tuple(best[searching.KEYS]) == protocol
-        assert best["score"] == 0
+def test_a_protocol_is_in_the_set_of_its_own_fresh_runs_and_another_is_not(search):
+    ours, found = drawn(6, 20), []
+    for truth in range(6):
+        fresh = print_of(drawn(6, 30, seed=99).draws[truth])
+        table, _ = confidence.confidence_set(search, fresh, ours)
+        members = table.loc[table["member"], "variant"].tolist()
+        assert set(members) <= {f"variant {truth}"}
+        found += members
+    assert len(found) >= 5  # one in twenty is missed by chance
 
 
-def test_the_calibration_finds_what_differs_and_not_what_does_not(search, responses):
-    share = searching.calibration(search, searching.outcomes(search, responses, "second"))
-    assert share["resize"] > 0.85
-    assert share["scaling"] > 0.85
-    alike = searching.outcomes(search, responses.assign(accuracy=0.7), "second")
-    share = searching.calibration(search, alike)
-    assert share["resize"] < 0.7
-    assert share["protocol"] < 0.3
+def test_the_set_may_be_empty(search):
+    printed = print_of(drawn(6, 30, seed=99).draws[0]).assign(mean=0.5)
+    table, trials = confidence.confidence_set(search, printed, drawn(6, 20))
+    assert not table["member"].any()
+    assert (trials.query("trial == 'permuted'")["size"] == 0).mean() > 0.9
 
 
-def test_the_score_counts_spreads_as_well_as_means(search, responses):
-    found = searching.outcomes(search, responses, "second")
-    protocol = protocols_of(found)[0]
-    printed = as_print(found, protocol)
-    of_it = found[(found[searching.KEYS] == list(protocol)).all(axis=1)]
-    assert searching.score(of_it, printed, search["choice"]).item() == 0
-    for column in ("mean", "sd"):
-        moved = printed.assign(**{column: printed[column] + 0.03})
-        assert searching.score(of_it, moved, search["choice"]).item() == pytest.approx(0.03)
+def test_truths_on_fresh_streams_are_in_the_set_at_the_stated_rate(search):
+    """Many worlds, each with draws and a print of its own; protocols that hardly differ."""
+    rng, found = np.random.default_rng(0), []
+    cells = [(case, "Unweighted") for case in CASES]
+    sides = confidence.halves(search, cells)
+    for _ in range(150):
+        level = 0.8 + rng.normal(0, 0.005, (3, len(CASES), 1))
+        ours = Candidates(
+            [("a", ""), ("b", ""), ("c", "")],
+            cells,
+            level + rng.normal(0, 0.03, (3, len(CASES), 12)),
+        )
+        fresh = level[0] + rng.normal(0, 0.03, (len(CASES), 30))
+        most = confidence.limits(ours, search, sides, (30, 12))
+        passed = confidence.passed(
+            confidence.moments(ours.draws), confidence.moments(fresh), most, sides
+        )
+        found.append(passed[0] >= search["set"]["share"])
+    # Limits from a dozen draws are a little narrow; what the search states says so.
+    assert 0.7 < np.mean(found) < 0.98
+    search |= {"moments": True, "planted": 150}
+    _, trials = confidence.confidence_set(search, print_of(fresh), ours)
+    stated = trials.query("trial == 'planted'")["found"].mean()
+    assert stated == pytest.approx(np.mean(found), abs=0.12)
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_no_score_sees_the_columns_that_test_the_method(experiment, monkeypatch):
-    """With the uLSIF and DDR columns taken out of the ledger nothing changes for the search."""
-    search = searching.read_search(experiment)
-    seen = searching.visible(experiment, search)
-    assert {name[:6] for name in seen["column"]} <= {"Unweig", "Oracle"}
+def test_related_cases_never_part(search):
+    sides = confidence.halves(search, [(case, "Unweighted") for case in CASES])
+    assert (sides[:, 0] == sides[:, 1]).all()
+    assert (sides[::2] + sides[1::2] == 1).all()
+    assert len(np.unique(sides, axis=0)) > 20
+    cross = searching.read_search("cross")
+    for one, other in confidence.groups(cross):
+        assert one.partition(" ")[2][-6:] == other.partition(" ")[2][-6:]
+        assert one.startswith("USPS")
+        assert other.startswith("MNIST")
+
+
+def test_distances_count_spreads_as_well_as_means(search):
+    off = np.full((1, len(CASES)), 0.03)
+    whole = np.ones((1, len(CASES)))
+    assert confidence.distance(off, 0 * off, whole).item() == pytest.approx(0.03)
+    assert confidence.distance(0 * off, off, whole).item() == pytest.approx(0.03)
+
+
+def test_draws_from_moments_have_these_moments():
+    mean, sd = np.array([[0.7, 0.8]]), np.array([[0.02, 0.1]])
+    made = confidence.from_moments(["a"], ["x", "y"], mean, sd, 9)
+    np.testing.assert_allclose(confidence.moments(made.draws), (mean, sd))
+
+
+@pytest.mark.parametrize("name", ["synthetic", "cross"])
+def test_our_own_published_tables_are_found_when_they_are_taken_for_print(name):
+    """Their streams are not those of the search; a table from outside the search finds nothing."""
+    search = searching.read_search(name)
+    for protocol, truth in search["own"].items():
+        wide = accuracies(published_results(), search["experiment"], protocol)
+        table = searching.set_of(search, wide)
+        names = (table["variant"] + " | " + table["grid"]).str.removesuffix(" | ")
+        if truth == "none":
+            assert not table["member"].any()
+        else:
+            assert table.loc[names == truth, "member"].item()
+            assert table["member"].mean() < 0.7
+
+
+@pytest.mark.parametrize("name", searching.SEARCHES)
+def test_no_search_sees_the_columns_that_test_the_method(name, search, monkeypatch):
+    """With the uLSIF and DDR columns taken out of the ledger the search still runs, to the same."""
+    rules = searching.read_search(name)
+    seen = searching.visible(rules)
+    assert {column[:6] for column in seen["column"]} <= {"Unweig", "Oracle"}
     ledger = yaml.safe_load((BOOK / "paper_values.yml").read_text(encoding="utf-8"))
     for table in ledger["tables"].values():
-        kept = [i for i, name in enumerate(table["columns"]) if "uLSIF" not in name]
+        kept = [i for i, column in enumerate(table["columns"]) if "uLSIF" not in column]
         table["columns"] = [table["columns"][i] for i in kept]
         table["rows"] = {case: [cells[i] for i in kept] for case, cells in table["rows"].items()}
     monkeypatch.setattr(printed_values, "ledger", lambda: ledger)
     assert not printed_values.values()["method"].str.contains("uLSIF").any()
-    without = searching.visible(experiment, search)
-    found = searching.published_outcomes(search)
-    tables = [searching.ranking(search, printed, found) for printed in (seen, without)]
+    without = searching.visible(rules)
+    cells = list(zip(seen["case"], seen["column"], strict=True))
+    mean = np.stack([seen["mean"], seen["mean"] + 0.2])
+    made = confidence.from_moments(
+        [("a", ""), ("b", "")], cells, mean, np.stack([seen["sd"]] * 2), 20
+    )
+    small = rules | {key: search[key] for key in ("set", "planted", "permuted")}
+    tables = [confidence.confidence_set(small, printed, made)[0] for printed in (seen, without)]
     pd.testing.assert_frame_equal(*tables)
+    assert tables[0]["member"].tolist() == [True, False]
 
 
-def test_validation_takes_no_part_in_the_choice(search, responses):
-    found = searching.outcomes(search, responses, "second")
-    printed = as_print(found, protocols_of(found)[0])
-    hidden = printed["case"].isin(search["validation"])
-    spoilt = printed.assign(mean=np.where(hidden, 0.0, printed["mean"]))
-    tables = [searching.ranking(search, p, found) for p in (printed, spoilt)]
-    assert (tables[0]["validation"] != tables[1]["validation"]).all()
-    pd.testing.assert_frame_equal(*(t.drop(columns="validation") for t in tables))
-
-
-def test_an_exact_replication_scores_what_chance_allows():
+def test_a_single_draw_scores_what_chance_allows():
     printed = pd.DataFrame({"case": CASES, "mean": 0.7, "sd": 0.04})
-    few, many = (searching.exact_replication(printed, CASES, n) for n in (4, 400))
-    assert 0.02 < np.median(few) < 0.04
-    assert np.median(many) < 0.005
+    assert np.median(searching.one_draw(printed, CASES)) == pytest.approx(0.04, rel=0.1)
 
 
 def test_a_response_is_what_the_machine_gives():
@@ -203,7 +263,8 @@ def test_a_search_is_taken_up_again(tmp_path, monkeypatch):
         "choices": {"resize": {"small": small}, "scaling": {"one": {"scaling": "global"}}},
         "costs": [0.1, 1.0],
         "selections": search["selections"] | {"values of C": {"both": [0.1, 1.0]}},
-        "stages": search["stages"] | {"third": {"draws": 2}},
+        "stages": search["stages"] | {"third": {"draws": 4}},
+        "related": [],
     }
     monkeypatch.setattr(searching, "kept", lambda *_: ["small | one"])
     said = []
@@ -213,7 +274,8 @@ def test_a_search_is_taken_up_again(tmp_path, monkeypatch):
     assert screened["candidate"].tolist() == search["Cs"] * 2
     assert screened[["accuracy", "risk"]].notna().all(axis=None)
     assert first["search"]["grid"].nunique() == len(searching.grids(search)) == 4
-    assert (first["search"]["draws"] == 2).all()
+    assert (first["search"]["draws"] == 4).all()
+    assert set(first["trials"]["trial"]) == {"planted", "permuted"}
     assert said[0] == "screen: 1 variant"
     for responses in (CrossResponses, CostResponses):  # nothing may be computed
         monkeypatch.setattr(responses, "__call__", None)
@@ -234,24 +296,10 @@ def test_a_published_response_is_computed_again():
 
 def test_the_third_stage_has_the_three_best_variants_of_the_second():
     search = searching.read_search("cross")
-    printed = searching.visible("cross", search)
-    responses = searching.published("cross", "responses")
-    found = searching.published_outcomes(search)
-    assert set(found["variant"]) == set(searching.kept(search, printed, responses, "second"))
-    assert (found["draws"] == search["stages"]["third"]["draws"]).all()
-
-
-def test_the_matched_protocol_is_the_one_that_the_third_stage_found():
-    search = searching.read_search("cross")
-    printed = searching.visible("cross", search)
-    best = searching.ranking(search, printed, searching.published_outcomes(search)).iloc[0]
-    rule = searching.grids(search)[best["grid"]]
-    assert rule["folds of the cross-validation"] == "shared"
-    assert rule["called by"] == "decision"
-    matched = load_protocol("cross")
-    assert matched["learner"]["Cs"] == rule["values of C"]
-    options = searching.variants(search)[best["variant"]]
-    assert matched["problem"] | options == matched["problem"]
+    responses, table = searching.published("cross", "responses"), searching.published("cross")
+    kept = searching.kept(search, searching.visible(search), responses, "second")
+    assert set(table["variant"]) == set(kept)
+    assert (table["draws"] == search["stages"]["third"]["draws"]).all()
 
 
 # Biased sampling: response tables
@@ -293,19 +341,23 @@ def test_a_table_is_what_the_learner_gives(biased):
 def test_tables_of_a_search_are_taken_up_again(biased, tmp_path, monkeypatch):
     choices = {"strength": {"4": {"strength": 4.0, "max_rows": 60}}}
     choices |= {"ideal": {"as they are": {"scaled": False}, "mean 1": {}}}  # share their tables
-    search = biased | {"cases": ["Ionosphere"], "choices": choices, "draws": 2}
+    search = biased | {"cases": ["Ionosphere"], "choices": choices, "draws": 4, "related": []}
+    levels = {
+        choice: dict(list(found.items())[:1]) for choice, found in biased["selections"].items()
+    }
+    search |= {"selections": levels, "planted": 4, "permuted": 4}
     arguments = search, tmp_path / "runs", print
     first = searching.compute(*arguments)["search"]
-    assert len(list(tmp_path.glob("runs/*/*.gz"))) == 2
-    assert len(first) == 2 * len(searching.grids(search)) * len(search["columns"])
-    assert first["mean"].between(0, 1).all()
+    assert len(list(tmp_path.glob("runs/*/*.gz"))) == 4
+    assert len(first) == 2 * len(searching.grids(search))
+    assert first.filter(like="mean|").stack().between(0, 1).all()
     monkeypatch.setattr(BiasedTables, "__call__", None)  # nothing may be computed
     pd.testing.assert_frame_equal(searching.compute(*arguments)["search"], first)
 
 
 def test_selections_take_what_their_words_say(biased):
     """A made-up table in which each quantity tells its own tale."""
-    tables = np.zeros((1, 2, 2, 2, 12, len(PENALTIES), 5))
+    tables = np.zeros((1, 2, 2, 2, 12, len(PENALTIES), 7))
     lam = {value: list(PENALTIES.round(12)).index(value) for value in (0.1, 1.0, 10.0)}
     risk = tables[..., 1]
     risk[:] = 1
@@ -334,7 +386,7 @@ def test_selections_take_what_their_words_say(biased):
 
 
 def test_ideal_weights_as_they_are_weaken_the_penalty_of_the_ideal_fit_alone(biased):
-    tables = np.zeros((1, 2, 2, 2, 12, len(PENALTIES), 5))
+    tables = np.zeros((1, 2, 2, 2, 12, len(PENALTIES), 7))
     tables[..., 0] = np.arange(len(PENALTIES)) / 100  # the accuracy tells the penalty's place
     rule = rule_of(biased, regularisation="1 alone")
     scaled, raw = (
@@ -347,7 +399,7 @@ def test_ideal_weights_as_they_are_weaken_the_penalty_of_the_ideal_fit_alone(bia
 
 
 def test_one_direction_for_all_runs_has_the_largest_mean_gap(biased):
-    tables = np.zeros((2, 2, 2, 2, 12, len(PENALTIES), 5))
+    tables = np.zeros((2, 2, 2, 2, 12, len(PENALTIES), 7))
     tables[0, 0, :, 1, ..., 0] = 0.3  # the first run alone would take the first direction
     tables[0, 1, :, 1, ..., 0] = 0.2
     tables[1, 1, :, 1, ..., 0] = 0.4
@@ -374,29 +426,55 @@ def test_one_direction_for_all_runs_is_the_same_in_every_draw(biased, monkeypatc
     assert not np.array_equal(seen[0], seen[1])
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_a_protocol_planted_in_the_published_search_is_found(experiment):
-    search = searching.read_search(experiment)
-    found = searching.published_outcomes(search)
-    protocols = found.groupby(searching.KEYS, sort=False).ngroup()
-    for place in (0, protocols.max() // 2, protocols.max()):
-        planted = found[protocols == place]
-        best = searching.ranking(search, planted, found).iloc[0]
-        assert best["score"] == 0
-        assert planted["variant"].iloc[0] in best["variant"]
+def test_a_slip_takes_the_accuracy_of_another_kernel_and_the_risk_of_its_own():
+    search = searching.read_search("biased-kernels") | {"omegas": 2}
+    widths = search["widths"]["relative"]
+    tables = np.zeros((1, 2, 2, 2, len(widths), len(PENALTIES), 7))
+    lam = list(PENALTIES.round(12)).index(10.0)
+    tables[..., 1] = tables[..., 5] = tables[..., 6] = 1
+    tables[..., 1, lam, 1] = 0  # the second width is chosen, with the penalty 10
+    tables[..., 3, lam, 5] = 0  # by the first class alone it would be the fourth
+    tables[..., 0] = np.arange(len(widths))[:, None] / 10 + (np.arange(len(PENALTIES)) == lam) / 100
+
+    def taken(**levels):
+        rule = rule_of(search, **levels)
+        return searching.chosen_accuracies(search, "Diabete", {}, tables, rule)[0, 0].round(4)
+
+    assert taken() == 0.11
+    assert taken(**{"final kernel": "the widest"}) == 0.41
+    assert taken(**{"final kernel": "the median"}) == 0.41
+    assert taken(**{"final kernel": "the widest", "width of the learner": "0.1 to 2"}) == 0.61
+    assert taken(**{"scored on": "the first class"}) == 0.31
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_the_matched_protocol_gives_way_only_to_one_that_is_nearer_on_both_halves(experiment):
-    done = page.searched(experiment)
-    old = page.matched_before(done.search, done.table)
-    assert len(old) == 1
-    text = page.best(done).data
-    assert ("takes its place" in text) == page.nearer(done.table, old)
-    doctored = done.table.assign(validation=[9.0, *done.table["validation"][1:]])
-    text = page.best(done._replace(table=doctored)).data
-    assert "**none of these**" in text
-    assert "that one stays" in text
+def test_risks_of_the_two_classes_add_up(biased):
+    tables = BiasedTables({"strength": 4.0, "max_rows": 60}, biased)("Ionosphere", 0)
+    np.testing.assert_allclose(tables[..., 5] + tables[..., 6], tables[..., 1], atol=1e-6)
+
+
+def test_a_slipped_learner_differs_from_the_right_one_by_its_slip_alone():
+    X, y = np.random.default_rng(0).normal(size=(120, 2)), np.arange(120) % 3 == 0
+    X[y] += 1.5
+    widths, options = [0.3, 1.0, 3.0], {"centers": X[:40], "random_state": 0}
+    right = IWLSPCCV(widths, [0.1, 1.0], **options).fit(X, y)
+    same = SlippedIWLSPC(widths, [0.1, 1.0], **options).fit(X, y)
+    np.testing.assert_allclose(same.predict_proba(X), right.predict_proba(X))
+    slip = SlippedIWLSPC(widths, [0.1, 1.0], final="widest", **options).fit(X, y)
+    fitted = IWLSPC(3.0, right.best_lam_, centers=X[:40]).fit(X, y)
+    np.testing.assert_allclose(slip.predict_proba(X), fitted.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("information", "kept"),
+    [
+        ([1, 2, 3, 2, 5], (2, 2, 4, 4)),
+        ([3, 2, 1, 0, 0], (1, 0, 1, 0)),
+        ([1, 0, 2, 1, 0], (2, 0, 2, 2)),
+    ],
+)
+def test_the_state_that_is_kept(information, kept):
+    found = [_kept(np.array(information), stop, start) for stop in STOPS for start in (0, 1)]
+    assert tuple(found) == kept
 
 
 def test_what_was_taken_from_the_synthetic_search_is_the_matched_protocol():

@@ -16,7 +16,7 @@ from companion.evidence.gains import (
 )
 from companion.evidence.printed import printed_gains, printed_means
 from companion.evidence.tables import points
-from companion.evidence.universes import universe_name
+from companion.evidence.universes import protocol_of, universe_name
 from companion.paths import PROTOCOLS
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
@@ -45,7 +45,7 @@ def part_gains(results, experiment):
     universes = {"plain ratio": ("baseline", RIVAL)}
     universes |= {name: (universe, METHOD) for name, universe in PARTS.items()}
     return {
-        name: mean_gain(results, experiment, f"universe:{universe}", method=method)
+        name: mean_gain(results, experiment, protocol_of(universe), method=method)
         for name, (universe, method) in universes.items()
     }
 
@@ -76,7 +76,7 @@ def learner_gains(results):
 
     The names tell the mean accuracy without weights.
     """
-    names = {f"universe:{name}": universe_name(name) for name in LEARNERS}
+    names = {protocol_of(name): universe_name(name) for name in LEARNERS}
     found = {}
     for protocol, name in (names | {"tuned": "the tuned protocol"}).items():
         bare = means_of(results, "biased", protocol)[NO_WEIGHTS].mean()

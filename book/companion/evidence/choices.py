@@ -113,11 +113,10 @@ def effects_table(found):
             "Open choice": f"{{ref}}`{row.title} <deviation-{row.id.lower()}>`",
             "Changed to": universe_name(row.universe),
             "Table": row.experiment,
-            "Gain here": points(row.gain_baseline),
-            "Gain then": points(row.gain_changed),
+            "Published gain": points(row.gain_published),
             "Change": with_interval(row.change, row.low, row.high),
-            "DDR's accuracy here": f"{row.accuracy_baseline:.2f}",
-            "then": f"{row.accuracy_changed:.2f}",
+            "DDR's accuracy": f"{row.accuracy_published:.2f}",
+            "Change of it": points(row.accuracy_change),
         }
         for row in found.sort_values("change", key=abs, ascending=False).itertuples()
     ]

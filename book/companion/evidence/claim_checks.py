@@ -6,7 +6,6 @@ replications, so that what was found stands beside what the print itself would l
 A check that lacks its runs raises :class:`NotTested` with the reason.
 """
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from companion.evidence.gains import (
     welch_interval,
 )
 from companion.evidence.printed import cases, printed_means
-from companion.evidence.replication import simulated
+from companion.evidence.replication import correlations, simulated
 from companion.evidence.tables import points, with_interval
 from companion.evidence.universes import universe_change
 
@@ -77,16 +76,16 @@ def count_cases(results, protocol, *, experiments, rivals, claimed, somewhere=Fa
     """Count the cases in which a method gains more than a threshold over every rival."""
     asked = CountedCase(tuple(experiments), tuple(rivals), **counted)
     runs = _observed(results, protocol, asked)
-    good, against, total = _counts(asked, runs)
-    expected = expected_counts(asked)
-    # A claim that something happens in so many cases is not refuted by the others.
-    all_count = asked.threshold == 0 and not somewhere
+    counted = _counts(asked, runs)
+    expected = expected_counts(results, protocol, asked)
     return Finding(
-        count_verdict(good, against, total, claimed, expected, asked.significant, all_count),
-        f"{good} of {total}",
-        f"{claimed} of {total}",
-        f"{asked.method} {_condition(asked)} in {good} of {total} cases; significantly the other "
-        f"way in {against}; mean gain {points(_gains(asked, runs, False)[0].mean())} points",
+        # A claim that something happens in so many cases is not refuted by the others.
+        count_verdict(counted, claimed, expected, asked.significant, count_losses=not somewhere),
+        f"{counted.good} of {counted.total}",
+        f"{claimed} of {counted.total}",
+        f"{asked.method} {_condition(asked)} in {counted.good} of {counted.total} cases; "
+        f"significantly worse in {counted.losses}; mean gain "
+        f"{points(_gains(asked, runs, False)[0].mean())} points",
         replication=f"{expected['mean']:.1f} ({expected['low']:.0f} to {expected['high']:.0f})",
     )
 
@@ -118,15 +117,27 @@ def _need(found, needed, experiment, what):
         raise NotTested(f"{found} of {needed} {experiment} cases have runs of {what}")
 
 
+class Counted(NamedTuple):
+    """Cases that reach the threshold, stay significantly below it, lose; all; the mean gain."""
+
+    good: int
+    short: int
+    losses: int
+    total: int
+    gain: float
+
+
 def _counts(asked, runs):
-    """Count good and contradicting cases; an axis of replications is kept."""
+    """Count good, contradicting and lost cases; an axis of replications is kept."""
     mean, low, high = _gains(asked, runs, asked.relative)
     if asked.significant:
         reached = low > asked.threshold
     else:
         reached = mean >= asked.threshold if asked.threshold else mean > 0
-    against = high < asked.threshold
-    return reached.all(axis=1).sum(axis=0), against.any(axis=1).sum(axis=0), len(mean)
+    short = (high < asked.threshold).any(axis=1).sum(axis=0)
+    losses = (high < min(asked.threshold, 0)).any(axis=1).sum(axis=0)
+    least = mean.mean(axis=0).min(axis=0) - min(asked.threshold, 0)
+    return Counted(reached.all(axis=1).sum(axis=0), short, losses, len(mean), least)
 
 
 def _gains(asked, runs, relative):
@@ -146,34 +157,49 @@ def _gain(first, second, relative):
     return np.round(mean_interval(scale * (first - second)), 9)
 
 
-def _replicated(experiments):
-    return {(e, *key): runs for e in experiments for key, runs in simulated(e, 1).items()}
+def _replicated(results, protocol, experiments, share=1.0):
+    return {
+        (name, *key): runs
+        for name in experiments
+        for key, runs in simulated(name, correlations(results, name, protocol), 30, share).items()
+    }
 
 
-@lru_cache(maxsize=64)
-def expected_counts(asked):
-    """Simulate what exact replications count: mean and the range of the middle 90 %."""
-    good, against, _ = _counts(asked, _replicated(asked.experiments))
-    (low, high), most_against = np.quantile(good, [0.05, 0.95]), np.quantile(against, 0.95)
-    return {"mean": good.mean(), "low": low, "high": high, "most_against": most_against}
+def expected_counts(results, protocol, asked):
+    """Simulate what exact replications count: mean, middle 90 %, losses, and with half the gain."""
+    found = _counts(asked, _replicated(results, protocol, asked.experiments))
+    half = _counts(asked, _replicated(results, protocol, asked.experiments, 0.5)).good
+    (low, high), most_losses = (
+        np.quantile(found.good, [0.05, 0.95]),
+        np.quantile(found.losses, 0.95),
+    )
+    expected = {"mean": found.good.mean(), "low": low, "high": high, "most_losses": most_losses}
+    # Only where DDR itself gains does a world with half of its gain differ.
+    return expected | {"halved": half.mean() if asked.method == METHOD else -np.inf}
 
 
-def count_verdict(good, against, total, claimed, expected, significant=False, count_losses=True):
+def count_verdict(counted, claimed, expected, significant=False, count_losses=True):
     """Judge a count.
 
-    It holds when exact replications would often count no more (their 5 % quantile), and where
-    losses matter no fewer cases against it. Otherwise it is undecided when what speaks
-    significantly against it leaves room for enough cases; this does not apply where significance
-    itself is counted.
+    It holds when exact replications would often count no more (their 5 % quantile), when it lies
+    nearer to their mean than to that of worlds with half of DDR's gain, and when no more cases are
+    significantly lost than there. Otherwise it is undecided when what stays significantly short
+    leaves room for enough cases; this does not apply where significance itself is counted. It holds
+    in part in half of the claimed cases, if the mean gain over all cases is positive.
     """
+    good = counted.good
     if good == 0 and expected["low"] == 0:
         return UNDECIDED  # an exact replication may well find none either
-    too_many_losses = count_losses and against > expected["most_against"]
-    if good >= expected["low"] and not too_many_losses:
+    too_many_losses = count_losses and counted.losses > expected["most_losses"]
+    enough = good >= expected["low"] and 2 * good >= expected["mean"] + expected["halved"]
+    if enough and not too_many_losses:
         return HOLDS
-    if not significant and good >= claimed / 2 and total - against >= expected["low"]:
+    room = counted.total - counted.short >= expected["low"]
+    if not significant and not too_many_losses and good >= claimed / 2 and room:
         return UNDECIDED
-    return IN_PART if good >= claimed / 2 else FAILS
+    # What loses on average is no part of a claim that it gains.
+    gains = counted.gain > 0 or not count_losses
+    return IN_PART if good >= claimed / 2 and gains else FAILS
 
 
 # ------------------------------------------------------------------------------- means over cases
@@ -220,7 +246,8 @@ def spread_ratio(results, protocol, *, experiments, rival, method=METHOD):
     asked = CountedCase(tuple(experiments), (rival,), method)
     ours = _log_ratios(_observed(results, protocol, asked), asked)
     mean, low, high = np.exp(mean_interval(ours))
-    expected = np.exp(_log_ratios(_replicated(asked.experiments), asked).mean(axis=-1)).mean()
+    again = _replicated(results, protocol, asked.experiments)
+    expected = np.exp(_log_ratios(again, asked).mean(axis=-1)).mean()
     sds = pd.concat([printed_means(e, "sd") for e in asked.experiments])
     printed = np.exp(np.log(sds[method] / sds[rival]).mean())
     return Finding(

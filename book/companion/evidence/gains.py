@@ -10,13 +10,25 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 
 from companion.evidence.printed import cases, compared_methods, ledger, printed_gains
+from companion.runs.protocols import load_protocol
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
 ALPHA = 0.05
-_COLUMNS = ["case", "rival", "n", "gain", "low", "high", "printed", "p_paired", "p_welch"]
+_COLUMNS = [
+    "case",
+    "rival",
+    "n",
+    "gain",
+    "low",
+    "high",
+    "printed",
+    "p_paired",
+    "p_welch",
+    "p_corrected",
+]
 
 
 def runs_of(results, experiment, protocol):
@@ -71,6 +83,51 @@ def t_tests(first, second):
     return np.where(flat, ~gain, paired)[()], np.where(both_flat, ~gain, welch)[()]
 
 
+def shared_rows(experiment):
+    """Share of a finite collection that the samples of two runs have in common, on average."""
+    problem = load_protocol(experiment)["problem"]
+    return problem.get("fraction", problem.get("test_fraction", 0.0))
+
+
+def corrected_t_test(differences, shared):
+    """p-values of the resampled t-test of Nadeau and Bengio, along the last axis.
+
+    Runs that draw from the same rows are not independent: with a share in common the variance of
+    the mean is not s²/n but s² (1/n + share/(1 - share)).
+    """
+    differences = np.asarray(differences, dtype=float)
+    n, mean = differences.shape[-1], differences.mean(axis=-1)
+    if n < 2:
+        return np.full(differences.shape[:-1], np.nan)[()]
+    error = differences.std(axis=-1, ddof=1) * np.sqrt(1 / n + shared / (1 - shared))
+    t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 1e-12)
+    return np.where(error > 1e-12, 2 * stats.t.sf(np.abs(t), n - 1), np.abs(mean) < 1e-12)[()]
+
+
+def shrunken(estimates, errors):
+    """Normal estimates shrunk towards their common mean, by how much they vary beyond chance.
+
+    Returns mean and standard error, the spread of the truths (by Paule and Mandel), and the
+    shrunken estimates with their standard errors.
+    """
+    estimates, errors = np.asarray(estimates, dtype=float), np.asarray(errors, dtype=float)
+
+    def summary(between):
+        weight = 1 / (np.maximum(errors, 1e-9) ** 2 + between)
+        return weight @ estimates / weight.sum(), weight
+
+    def excess(between):
+        mean, weight = summary(between)
+        return weight @ (estimates - mean) ** 2 - len(estimates) + 1
+
+    most = len(estimates) * estimates.var() + 1e-12
+    between = optimize.brentq(excess, 0, most) if excess(0) > 0 else 0.0
+    mean, weight = summary(between)
+    part = between * weight
+    spread = np.sqrt(part * errors**2 + (1 - part) ** 2 / weight.sum())
+    return mean, weight.sum() ** -0.5, np.sqrt(between), mean + part * (estimates - mean), spread
+
+
 def holm(p_values):
     """Adjust p-values by Holm's step-down method."""
     p_values = np.asarray(p_values, dtype=float)
@@ -100,13 +157,14 @@ def paired_table(wide, experiment, method, rival):
         same = [case for case in names if pairs[case].shape[1] == n]
         first, second = np.stack([pairs[case] for case in same], axis=1)
         numbers = [*mean_interval(100 * (first - second)), *t_tests(first, second)]
+        numbers.append(corrected_t_test(first - second, shared_rows(experiment)))
         for case, mean, low, high, *tests in zip(same, *np.broadcast_arrays(*numbers), strict=True):
             rows[case] = (case, rival, n, mean, low, high, in_print.get(case, np.nan), *tests)
     table = pd.DataFrame([rows[case] for case in names], columns=_COLUMNS)
     # Rounding removes binary noise, so that the last shown digit is the same everywhere.
     table["gain"] = table["gain"].astype(float).round(9)
     table["p_holm"] = holm(table["p_paired"])
-    for kind in ("paired", "welch", "holm"):
+    for kind in ("paired", "welch", "holm", "corrected"):
         clear = table[f"p_{kind}"] < ALPHA
         table[f"better_{kind}"] = (table["gain"] > 0) & clear
         table[f"worse_{kind}"] = (table["gain"] < 0) & clear
@@ -135,7 +193,8 @@ def count_line(results, experiment, protocol="matched"):
     return "; ".join(
         f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
         f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
-        f"significantly worse in {rows['worse_paired'].sum()} (paired)"
+        f"{rows['better_corrected'].sum()} (corrected for rows that runs share), significantly "
+        f"worse in {rows['worse_paired'].sum()} (paired)"
         for rival, rows in against_all(results, experiment, protocol).groupby("rival", sort=False)
     )
 

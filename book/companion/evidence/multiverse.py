@@ -25,7 +25,7 @@ def scope():
     runs = read()["runs"]
     counts = [f"{len(universes(e))} for {table_name(e)} ({runs[e]} runs)" for e in EXPERIMENTS]
     return Markdown(
-        f"Each table has its *universes*, the unchanged baseline included: {', '.join(counts)}."
+        f"Each table has its *universes* beside the published table: {', '.join(counts)}."
     )
 
 
@@ -62,9 +62,10 @@ def joint_reading(results, experiment):
         f"{counted(runs, 'run', 'runs')} of each of {gains.shape[1]} cases. The gain is "
         f"positive in {int((means > 0).sum())} of them, from {points(means.min())} to "
         f"{points(means.max())} points; the median is {points(median.found)} "
-        f"(p = {median.p:.3f}), significantly positive {share.found:.0%} (p = {share.p:.3f}), "
-        f"Stouffer's z {stouffer.found:.1f} (p = {stouffer.p:.3f}). The p-values come from turning "
-        "the signs of all gains of a case together."
+        f"(p = {median.p:.3f}), the share of significant gains less that of significant losses "
+        f"{share.found:+.0%} (p = {share.p:.3f}), Stouffer's z {stouffer.found:.1f} "
+        f"(p = {stouffer.p:.3f}). The two-sided p-values come from turning the signs of all gains "
+        "of a case together: a significant median below zero is a significant loss."
     )
 
 

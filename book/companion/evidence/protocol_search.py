@@ -1,10 +1,9 @@
-"""Which protocol reproduces the print? A search by rules that were fixed before looking.
+"""Which protocols does the print not contradict? A search by rules that were fixed before looking.
 
 ``book/search/*.yml`` names the open choices: those that a response depends on (a *variant*) and
-those that merely select from responses (a *grid*). Every combination is scored by the printed means
-and standard deviations of the columns that need no estimated weights, on half of the cases; the
-other half validates. The columns of uLSIF and DDR-uLSIF take no part, so that they test what was
-chosen.
+those that merely select from responses (a *grid*). Every combination is judged by the printed means
+and standard deviations of the columns that need no estimated weights (``companion.evidence.
+confidence``). The columns of uLSIF and DDR-uLSIF take no part: they rank what was not contradicted.
 """
 
 from functools import reduce
@@ -14,6 +13,15 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from companion.evidence.confidence import (
+    Candidates,
+    confidence_set,
+    from_moments,
+    halves,
+    limits,
+    moments,
+    passed,
+)
 from companion.evidence.printed import values
 from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
@@ -25,17 +33,25 @@ from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, Cro
 from companion.runs.store import Store
 from companion.runs.sweep import sweep
 
+SEARCHES = ("synthetic", "biased", "biased-kernels", "cross")
 KEYS = ["variant", "grid"]
 CELL = ["case", "column"]
 _RUN = ["variant", "case", "draw"]
-_RISK = {("zero_one", "prior"): 1, ("zero_one", "first"): 3}
+_RULE = ("width of the learner", "regularisation", "penalty added to", "loss", "of equal risks",
+         "gap of a direction", "training set after the choice")  # fmt: skip
+#: Which quantity of a table is the risk, by loss, by the classes that are scored, by ties.
+_RISK = {("zero_one", "both", "prior"): 1, ("zero_one", "both", "first"): 3}
+_RISK |= {("squared", "both", "prior"): 4, ("squared", "both", "first"): 4}
+_RISK |= {("zero_one", "first", "prior"): 5, ("zero_one", "second", "prior"): 6}
 
 
-def read_search(experiment):
-    """The rules of a search, with the cases of the choice and of the validation."""
-    cases = load_protocol(experiment)["cases"]
-    halves = {"cases": cases, "choice": cases[::2], "validation": cases[1::2]}
-    return read_yaml(BOOK / "search" / f"{experiment}.yml") | halves
+def read_search(name):
+    """The rules of a search, with its cases; stages of a search look at every second case."""
+    if name not in SEARCHES:
+        raise ValueError(f"the search must be one of {', '.join(SEARCHES)}, got {name!r}")
+    rules = read_yaml(BOOK / "search" / f"{name}.yml")
+    cases = load_protocol(rules["experiment"])["cases"]
+    return {"name": name, "cases": cases, "choice": cases[::2]} | rules
 
 
 def _combinations(choices):
@@ -61,9 +77,9 @@ def grids(search, kind="selections"):
     return _combinations(search[kind])
 
 
-def visible(experiment, search):
+def visible(search):
     """The printed values that a search may look at."""
-    printed = values(experiment).rename(columns={"method": "column"})
+    printed = values(search["experiment"]).rename(columns={"method": "column"})
     return printed[printed["column"].isin(search["columns"])].reset_index(drop=True)
 
 
@@ -73,12 +89,36 @@ def visible(experiment, search):
 def compute(search, root, say, **options):
     """Compute what a search publishes, or take up what is there."""
     by_name = {"synthetic": _synthetic, "biased": _biased, "cross": _cross}
-    return by_name[search["experiment"]](search, root, say, **options)
+    candidates, found = by_name[search["experiment"]](search, root, say, **options)
+    say(f"judging {len(candidates.names)} protocols")
+    judged, trials = confidence_set(search, visible(search), candidates)
+    return found | {"search": _wide(candidates, judged), "trials": trials}
+
+
+def _wide(candidates, judged):
+    """One row a protocol: how it was judged, and mean and sd in every cell."""
+    parts = zip(("mean", "sd"), moments(candidates.draws), strict=True)
+    cells = {
+        f"{name}|{'|'.join(cell)}": values[:, k].round(4)
+        for name, values in parts
+        for k, cell in enumerate(candidates.cells)
+    }
+    judged = judged.assign(draws=candidates.draws.shape[2])
+    judged = judged.round({"score": 5, "passed": 3}).astype({"member": int})
+    return pd.concat([judged, pd.DataFrame(cells)], axis=1)
+
+
+def _candidates(rows):
+    """Accuracies of protocols from rows with variant, grid, case, column and draw."""
+    wide = rows.pivot(index=KEYS, columns=[*CELL, "draw"], values="accuracy")
+    cells = list(dict.fromkeys(column[:2] for column in wide.columns))
+    draws = wide.to_numpy(dtype=float).reshape(len(wide), len(cells), -1)
+    return Candidates(list(wide.index), cells, draws)
 
 
 def _cross(search, root, say, **options):
-    """The responses of the first two stages, and mean and sd of every protocol of the third."""
-    printed, tables = visible("cross", search), []
+    """Three stages; the protocols of the third are judged, the responses before it are kept."""
+    printed, tables = visible(search), []
     going = list(options_of := variants(search))
     for stage, rule in search["stages"].items():
         last = stage == "third"
@@ -96,11 +136,11 @@ def _cross(search, root, say, **options):
         responses = pd.concat(tables, ignore_index=True)
         going = [] if last else kept(search, printed, responses, stage)
     early = responses[responses["stage"] != "third"].drop(columns=["folds", "by"])
-    return {"responses": early, "search": outcomes(search, responses, "third")}
+    return _candidates(offered(search, responses, "third")), {"responses": early}
 
 
 def _synthetic(search, root, say, **options):
-    """Mean and sd of every variant, which is a change of the matched protocol."""
+    """The runs of every variant, which is a change of the matched protocol."""
     tasks = [(case, draw) for draw in range(search["draws"]) for case in search["cases"]]
     base = changed(load_protocol("synthetic"), methods=search["columns"], seed=search["seed"])
     say(counted(len(variants(search)), "variant"))
@@ -108,15 +148,15 @@ def _synthetic(search, root, say, **options):
     for name, change in variants(search).items():
         variant = changed(base, protocol=f"search:{name}", **change)
         work.append((store_of(variant, root), Run(variant), tasks))
-    rows = compute_rows(work, **options).rename(columns={"method": "column"})
+    rows = compute_rows(work, **options).rename(columns={"method": "column", "seed": "draw"})
     variant = rows["protocol"].str.removeprefix("search:")
-    return {"search": _summary(rows.assign(variant=variant, grid=""))}
+    return _candidates(rows.assign(variant=variant, grid="")), {}
 
 
 def _biased(search, root, say, **options):
-    """Mean and sd of every protocol, selected from response tables."""
+    """Accuracies of every protocol, selected from response tables."""
     tasks = {c: [(c, draw) for draw in range(search["draws"])] for c in search["cases"]}
-    work, found = {}, []  # variants that differ only in the selection share their tables
+    work, found = {}, {}  # variants that differ only in the selection share their tables
     for name, chosen in variants(search).items():
         run = BiasedTables(chosen, search)
         store = Store(root, run.parameters, experiment="biased", protocol="search:tables")
@@ -124,30 +164,47 @@ def _biased(search, root, say, **options):
     different = {store.folder: (store, *rest) for store, *rest in work.values()}
     say(counted(len(different), "kind") + " of tables")
     sweep(list(different.values()), **options)
+    rules = {grid: rule for grid, rule in grids(search).items() if _makes_sense(rule)}
     for case, (name, chosen) in product(search["cases"], variants(search).items()):
         tables = np.stack([work[name][0].load(*task) for task in tasks[case]])
-        for grid, rule in grids(search).items():
-            accuracies = chosen_accuracies(search, case, chosen, tables, rule)
-            for column, runs in zip(search["columns"], accuracies.T, strict=True):
-                found.append((name, grid, case, column, runs.mean(), runs.std(ddof=1), len(runs)))
-    return {"search": pd.DataFrame(found, columns=[*KEYS, *CELL, "mean", "sd", "draws"])}
+        for grid, rule in rules.items():
+            found[name, grid, case] = chosen_accuracies(search, case, chosen, tables, rule).T
+    names = list(dict.fromkeys(key[:2] for key in found))
+    cells = list(product(search["cases"], search["columns"]))
+    draws = [np.concatenate([found[*name, case] for case in search["cases"]]) for name in names]
+    return Candidates(names, cells, np.array(draws)), {}
+
+
+def _makes_sense(rule):
+    """Whether a combination is a protocol of its own: one width leaves no choice of a kernel."""
+    single = sum(map(len, rule["width of the learner"].values())) == 1
+    slip = rule.get("final kernel", "chosen") != "chosen"
+    by_class = rule.get("scored on", "both") != "both"
+    return not (single and slip) and not (by_class and rule["loss"] == "squared")
 
 
 def chosen_accuracies(search, case, options, tables, rule):
     """Accuracies without and with ideal weights, a row a draw, that a rule takes from tables."""
-    width, penalty, sums, loss, ties, unlikely, gap, drawn = rule.values()
+    width, penalty, sums, loss, ties, gap, drawn = (rule[name] for name in _RULE)
+    unlikely = rule.get("where no class is likely", "prior")
     known = [(kind, value) for kind, values in search["widths"].items() for value in values]
-    rows = [known.index((kind, value)) for kind, values in width.items() for value in values]
+    rows = [known.index((kind, value)) for kind, vs in width.items() for value in vs]
     n = (options.get("max_rows") or len(load_case(case).y) / 4) if sums else 1
     # Ideal weights as they are have a mean of about two, which weakens the penalty by as much.
     means = (1, 1 if options.get("scaled", True) else 2)
-    offered = [
-        tables[:, :, :, weighted][..., rows, :, :][..., _columns(penalty, n * mean), :]
-        for weighted, mean in enumerate(means)
-    ]
-    offered = np.stack(offered, axis=3).reshape(*tables.shape[:4], -1, tables.shape[-1])
-    risk = offered[..., _RISK.get((loss, unlikely), 4)]
+    offered = np.stack(
+        [tables[:, :, :, w][..., _columns(penalty, n * mean), :] for w, mean in enumerate(means)],
+        axis=3,
+    )  # draw, direction, set, weights, width, penalty, quantity
+    risk = offered[..., _RISK[loss, rule.get("scored on", "both"), unlikely]][..., rows, :]
     accuracy = offered[..., 0 if unlikely == "prior" else 2]
+    final = rule.get("final kernel", "chosen")
+    if final == "chosen":
+        accuracy = accuracy[..., rows, :]
+    else:  # a slip: the kernel of the final fit is not the one that was scored
+        final = rows[-1] if final == "widest" else known.index(("relative", 1.0))
+        accuracy = np.broadcast_to(accuracy[..., [final], :], risk.shape)
+    risk, accuracy = (x.reshape(*x.shape[:4], -1) for x in (risk, accuracy))
     least = risk <= risk.min(axis=-1, keepdims=True) + 1e-6
     if ties == "last":
         least, accuracy = least[..., ::-1], accuracy[..., ::-1]
@@ -177,28 +234,22 @@ def as_responses(rows, stage, variant):
 
 
 def publish(search, found):
-    """Write mean and sd of all protocols, and responses of early stages, into the results."""
-    found = dict(found)
-    table = found["search"].pivot(index=[*KEYS, "draws"], columns=CELL, values=["mean", "sd"])
-    table.columns = ["|".join(name) for name in table.columns]
-    found["search"] = table.round(4).reset_index()
+    """Write what was found of all protocols, trials, and responses of early stages."""
     form = {"index": False, "float_format": "%.6g", "lineterminator": "\n"}
-    texts = {f"{search['experiment']}-{kind}.csv": t.to_csv(**form) for kind, t in found.items()}
-    return write_files(texts)
+    return write_files({f"{search['name']}-{k}.csv": t.to_csv(**form) for k, t in found.items()})
 
 
-def published(experiment, kind="search"):
-    """Read what a search has published: its outcomes, or the responses of its early stages."""
-    name = f"{experiment}-{kind}.csv"
-    return pd.read_csv(StringIO(listed_files(FOLDER)[name].decode()), keep_default_na=False)
+def published(name, kind="search"):
+    """Read what a search has published: its protocols, its trials, or early responses."""
+    return pd.read_csv(
+        StringIO(listed_files(FOLDER)[f"{name}-{kind}.csv"].decode()), keep_default_na=False
+    )
 
 
-def published_outcomes(search):
-    """Mean and sd of every protocol that was searched to the end, from the published results."""
-    table = published(search["experiment"]).set_index([*KEYS, "draws"])
-    names = [name.split("|") for name in table.columns]
-    table.columns = pd.MultiIndex.from_tuples(names, names=["value", *CELL])
-    return table.stack(CELL, future_stack=True).reset_index()
+def cells_of(table, column, value="mean"):
+    """Means or sds of one column of every protocol: a row a protocol, a column a case."""
+    wide = table.set_index(KEYS).filter(regex=rf"^{value}\|.*\|{column}$")
+    return wide.rename(columns=lambda name: name.split("|")[1])
 
 
 # --------------------------------------------------------------------------------------- scoring
@@ -212,14 +263,17 @@ def selected(responses, values, folds=None, by=None):
     return offered.sort_values([*_RUN, "risk", "candidate"]).drop_duplicates(_RUN)
 
 
-def outcomes(search, responses, stage):
-    """Mean and sd of every protocol of a stage, from responses: one row for each cell."""
+def offered(search, responses, stage):
+    """What every protocol of a stage selects from responses: one row a case and draw."""
     responses = responses[responses["stage"] == stage].assign(column=search["columns"][0])
     rules = grids(search, "selections" if stage == "third" else "screened")
-    offers = {name: selected(responses, *rule.values()) for name, rule in rules.items()}
-    return pd.concat(
-        [_summary(chosen.assign(grid=name)) for name, chosen in offers.items()], ignore_index=True
-    )
+    chosen = [selected(responses, *r.values()).assign(grid=name) for name, r in rules.items()]
+    return pd.concat(chosen, ignore_index=True)
+
+
+def outcomes(search, responses, stage):
+    """Mean and sd of every protocol of a stage, from responses: one row for each cell."""
+    return _summary(offered(search, responses, stage))
 
 
 def _summary(runs):
@@ -238,74 +292,47 @@ def score(found, printed, cases):
     return np.sqrt(squares.groupby([both[key] for key in KEYS]).mean())
 
 
-def ranking(search, printed, found):
-    """Every protocol with its score on the cases of the choice, best first."""
-    table = score(found, printed, search["choice"]).rename("score").to_frame()
-    table["validation"] = score(found, printed, search["validation"])
-    return table.sort_values("score", kind="stable").reset_index()
-
-
 def kept(search, printed, responses, stage):
     """The variants that go on: first those below the median of exact replications, then three."""
-    best = ranking(search, printed, outcomes(search, responses, stage))
+    found = score(outcomes(search, responses, stage), printed, search["choice"])
+    best = found.sort_values(kind="stable").rename("score").reset_index()
     if stage == "screen":
-        limit = np.median(exact_replication(printed, search["choice"], 1))
-        best = best[best["score"] < limit]
+        best = best[best["score"] < np.median(one_draw(printed, search["choice"]))]
     names = best.drop_duplicates("variant")["variant"].tolist()
     return names if stage == "screen" else names[:3]
 
 
-def _chance(sd, runs, rng):
-    """By how much the mean and the sd of some runs miss the truth."""
-    drawn = rng.normal(0.0, 1.0, (runs, *sd.shape)) * sd
-    return drawn.mean(axis=0), drawn.std(axis=0, ddof=1) - sd if runs > 1 else 0.0
+def one_draw(printed, cases, repeats=2000, seed=0):
+    """Scores that the very protocol of the print would get with a single draw, by simulation."""
+    sd = printed.loc[printed["case"].isin(cases), "sd"].to_numpy()
+    off = np.random.default_rng(seed).normal(0.0, 1.0, (repeats, 1, len(sd))) * sd
+    return np.sqrt(np.mean(off[:, 0] ** 2, axis=1))
 
 
-def exact_replication(printed, cases, draws, print_runs=None, repeats=2000, seed=0):
-    """Scores that the very protocol of the print would get with so few draws, by simulation.
-
-    The print itself comes from so many runs; without them it is taken for the truth.
-    """
-    rng = np.random.default_rng(seed)
-    sd = np.tile(printed.loc[printed["case"].isin(cases), "sd"].to_numpy(), (repeats, 1))
-    off = _chance(sd, draws, rng)
-    if print_runs:
-        off = [a - b for a, b in zip(off, _chance(sd, print_runs, rng), strict=True)]
-    return np.sqrt(np.mean(np.square(off[0]) + np.square(off[1]), axis=1))
+def set_of(search, wide):
+    """Take a table of ours for print: the protocols that it would not contradict."""
+    table, columns = published(search["name"]), search["columns"]
+    cells = list(product(search["cases"], columns))
+    ours = [
+        table[[f"{kind}|{case}|{column}" for case, column in cells]].to_numpy(dtype=float)
+        for kind in ("mean", "sd")
+    ]
+    candidates = from_moments(list(table.index), cells, *ours, int(table["draws"].max()))
+    runs = wide[columns].stack().unstack("seed").loc[cells].to_numpy(dtype=float)
+    sides = halves(search, cells)
+    most = limits(candidates, search, sides, (runs.shape[1], candidates.draws.shape[2]))
+    share = passed(ours, moments(runs), most, sides)
+    return table[KEYS].assign(passed=share, member=share >= search["set"]["share"])
 
 
 def levels(table, search):
     """The level of every choice of each protocol."""
-    names = (table["variant"] + " | " + table["grid"]).str.split(" | ", regex=False, expand=True)
+    names = table["variant"] + (" | " + table["grid"]).where(table["grid"] != "", "")
     choices = [*search["choices"], *search["selections"]]
-    return names.iloc[:, : len(choices)].set_axis(choices, axis=1)
+    return names.str.split(" | ", regex=False, expand=True).set_axis(choices, axis=1)
 
 
-def worth(table, search):
-    """What each level of each choice can reach at best: the lowest score with that level."""
-    rows = [
-        {"choice": choice, "level": level, "score": float(scores.min())}
-        for choice, names in levels(table, search).items()
-        for level, scores in table["score"].groupby(names)
-    ]
-    return pd.DataFrame(rows).sort_values(["choice", "score"], ignore_index=True)
-
-
-def calibration(search, found, truths=300, runs=30, seed=0):
-    """How often the search finds the levels of a protocol that is known, choice by choice.
-
-    Protocols at random are taken for the truth: a table is drawn as its print would be, and the
-    search is held on it, by means and sds that are no more certain than ours.
-    """
-    rng = np.random.default_rng(seed)
-    found = found[found["case"].isin(search["choice"])]
-    wide = found.pivot(index=KEYS, columns=CELL, values=["mean", "sd"]).fillna(0)
-    mean, sd = wide["mean"].to_numpy(), wide["sd"].to_numpy()
-    names, hits = levels(wide.index.to_frame(index=False), search), []
-    for truth in rng.integers(len(mean), size=truths):
-        off = [_chance(sd[truth], n, rng) for n in (runs, int(found["draws"].max()))]
-        misses = mean - mean[truth] - off[0][0] - off[1][0], sd - sd[truth] - off[0][1] - off[1][1]
-        best = (misses[0] ** 2 + misses[1] ** 2).sum(axis=1).argmin()
-        hits.append(names.iloc[best] == names.iloc[truth])
-    hits = pd.DataFrame(hits)
-    return hits.assign(protocol=hits.all(axis=1)).mean()
+def shared(table, search):
+    """Levels of the members by choice, most frequent first: what they share, what is open."""
+    members = levels(table[table["member"] == 1], search)
+    return {choice: names.value_counts().to_dict() for choice, names in members.items()}

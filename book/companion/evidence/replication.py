@@ -1,65 +1,44 @@
-"""What an exact replication would find: simulation from the printed means and sds.
+"""What an exact replication would find, and what worlds with a smaller gain would show.
 
 If the very same protocol were run again with other random draws, not every value would agree and
 not every claim would come out. How many would is computed by drawing runs from normal distributions
-with the printed means and sds. The print says nothing about how the methods' runs vary together, so
-they are drawn independently, which is cautious where runs share their data.
+with the printed means and sds. Methods share their data within a run, so they are drawn with the
+correlations of our own runs. In other worlds the gain of DDR is a fraction of the printed one.
 """
-
-from functools import lru_cache
-from itertools import combinations, product
 
 import numpy as np
 
-from companion.evidence.gains import ALPHA, t_tests, welch_interval
-from companion.evidence.printed import cases, compared_methods, values
+from companion.evidence.gains import METHOD, RIVAL, accuracies
+from companion.evidence.printed import cases, ledger, printed_means
 
-DRAWS, SEED = 1000, 2014
+DRAWS, SEED = 400, 2014
 
 
-@lru_cache(maxsize=8)
-def simulated(experiment, copy=0):
-    """Runs of an exact replication by case and method: one row a replication, one column a run."""
-    rng = np.random.default_rng([SEED, copy, len(experiment)])
+def correlations(results, experiment, protocol):
+    """Correlation of the methods over our runs, case by case; none where nothing was run."""
+    columns = list(printed_means(experiment))
+    wide = accuracies(results, experiment, protocol).reindex(columns=columns).astype(float)
+    # Where a method was not run, or never varies, it has no correlation with others.
     return {
-        (cell.case, cell.method): rng.normal(cell.mean, cell.sd, (DRAWS, cell.n))
-        for cell in values(experiment).itertuples()
-    }
+        case: wide[wide.index.get_level_values("case") == case].corr().fillna(0).to_numpy()
+        * (1 - np.eye(len(columns))) + np.eye(len(columns))
+        for case in cases(experiment)
+    }  # fmt: skip
 
 
-@lru_cache(maxsize=16)
-def expected_values(experiment, runs):
-    """Probability, by case and method, that an exact replication agrees and that it is near."""
-    paper, again = simulated(experiment, 0), simulated(experiment, 1)
-    found = {}
-    for key, first in paper.items():
-        second = again[key][:, :runs]
-        moments = []
-        for sample in (second, first):
-            moments += [sample.mean(axis=1), sample.std(axis=1, ddof=1), sample.shape[1]]
-        low, high = welch_interval(*moments)
-        agrees = (low <= 0) & (high >= 0)
-        near = ~agrees & (np.abs(moments[0] - moments[3]) <= moments[4])
-        found[key] = float(agrees.mean()), float(near.mean())
+def simulated(experiment, alike, runs, share=1.0, seed=SEED):
+    """Runs by case and method, a row a replication; DDR gains a share of what is printed.
+
+    The truth is no more certain than the print: its means are drawn around the printed ones.
+    """
+    rng, found = np.random.default_rng(seed), {}
+    means, sds = printed_means(experiment), printed_means(experiment, "sd")
+    means[METHOD] = means[RIVAL] + share * (means[METHOD] - means[RIVAL])
+    for case, matrix in alike.items():
+        mean, sd = (table.loc[case].to_numpy() for table in (means, sds))
+        values, vectors = np.linalg.eigh(matrix)
+        mixed = vectors * np.sqrt(np.maximum(values, 0))
+        truth = mean + sd * rng.standard_normal((DRAWS, 1, len(sd))) / np.sqrt(ledger()["runs"])
+        drawn = truth + rng.standard_normal((DRAWS, runs, len(sd))) @ mixed.T * sd
+        found |= {(case, method): drawn[..., k] for k, method in enumerate(means)}
     return found
-
-
-@lru_cache(maxsize=16)
-def expected_orders(experiment, runs):
-    """Shares kept, open and reversed, of the pairs that a simulated print distinguishes."""
-    paper, again = simulated(experiment, 0), simulated(experiment, 1)
-    kept = turned = total = 0
-    pairs = combinations(compared_methods(experiment), 2)
-    for case, (first, second) in product(cases(experiment), pairs):
-        pair = paper[case, first], paper[case, second]
-        clear = t_tests(*pair)[1] < ALPHA
-        new = again[case, first][:, :runs], again[case, second][:, :runs]
-        decided = (t_tests(*new)[0] < ALPHA) & clear
-        same = _above(*pair) == _above(*new)
-        kept, turned = kept + (decided & same).sum(), turned + (decided & ~same).sum()
-        total += clear.sum()
-    return {"kept": kept / total, "open": 1 - (kept + turned) / total, "reversed": turned / total}
-
-
-def _above(first, second):
-    return first.mean(axis=1) > second.mean(axis=1)

@@ -17,6 +17,7 @@ from companion.evidence.gains import (
     over_cases,
     paired,
     paired_table,
+    shrunken,
     t_tests,
 )
 from companion.evidence.tables import points
@@ -26,16 +27,25 @@ from companion.runs.multiverse import read, specifications, universes
 BASELINE = "baseline"
 
 
+def protocol_of(universe):
+    """The protocol whose published runs are a universe: the baseline is the published table."""
+    return "matched" if universe == BASELINE else f"universe:{universe}"
+
+
 def universe_name(universe):
     """Name a universe in words."""
-    return read()["universes"].get(universe, {}).get("name", universe.replace("-", " "))
+    return _about(universe).get("name", universe.replace("-", " "))
+
+
+def _about(universe):
+    return read()["unchanged"] if universe == BASELINE else read()["universes"].get(universe, {})
 
 
 def universe_gains(results, experiment):
     """Mean gain of DDR-uLSIF in each universe that was run, largest first."""
     rows = {}
-    for universe in universes(experiment):
-        protocol = f"universe:{universe}"
+    for universe in (BASELINE, *universes(experiment)):
+        protocol = protocol_of(universe)
         wide = accuracies(results, experiment, protocol)
         if wide.empty:
             continue
@@ -44,7 +54,7 @@ def universe_gains(results, experiment):
         )
         means = wide.groupby(level="case").mean().mean()
         rows[universe] = (
-            {"question": read()["universes"][universe]["question"]}
+            {"question": _about(universe)["question"]}
             | means[[NO_WEIGHTS, RIVAL, METHOD]].to_dict()
             | {"gain": found.pop("mean"), **found, "over_none": plain["mean"]}
         )
@@ -61,7 +71,7 @@ def universe_change(results, experiment, universe, method=METHOD):
 def _beside_baseline(results, experiment, universe, methods):
     """Accuracies with one choice changed and unchanged, in the runs that have both."""
     tables = {
-        kind: accuracies(results, experiment, f"universe:{name}").reindex(columns=methods)
+        kind: accuracies(results, experiment, protocol_of(name)).reindex(columns=methods)
         for kind, name in (("changed", universe), ("base", BASELINE))
     }
     return pd.concat(tables, axis=1).dropna()
@@ -72,7 +82,7 @@ def gain_changes(results, experiment):
     rows = {}
     for universe in universes(experiment):
         both = _beside_baseline(results, experiment, universe, [METHOD, RIVAL])
-        if universe != BASELINE and len(both):
+        if len(both):
             change = _gain_by_run(both["changed"]) - _gain_by_run(both["base"])
             change = change.groupby(level="case").mean()
             p, _ = t_tests(change, np.zeros(len(change)))
@@ -98,10 +108,10 @@ def joint_gains(results, experiment):
 
 
 def curve_inference(gains):
-    """Median gain, share of clear gains and Stouffer's z of a specification curve.
+    """Median gain, share of clear gains less losses, and Stouffer's z of a specification curve.
 
-    Their p-values come from turning the signs of all gains of a case together, in every way: so
-    the specifications may depend on one another as they do.
+    Their two-sided p-values come from turning the signs of all gains of a case together, in every
+    way: so the specifications may depend on one another as they do.
     """
     values, k = gains.to_numpy(dtype=float), gains.shape[1]
     flips = np.array(list(product((1.0, -1.0), repeat=k)))  # the first turns nothing
@@ -110,17 +120,28 @@ def curve_inference(gains):
     p = stats.t.sf(means / spread, k - 1)
     found = {
         "median gain": np.median(means, axis=1),
-        "share significant": (p < 0.025).mean(axis=1),
+        "share significant": (p < ALPHA / 2).mean(axis=1) - (p > 1 - ALPHA / 2).mean(axis=1),
         "Stouffer's z": stats.norm.isf(p.clip(1e-15, 1 - 1e-15)).sum(axis=1) / np.sqrt(len(values)),
     }
-    rows = {name: (s[0], (s >= s[0] - 1e-12).mean()) for name, s in found.items()}
+    rows = {name: (s[0], (abs(s) >= abs(s[0]) - 1e-12).mean()) for name, s in found.items()}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["found", "p"])
+
+
+def all_changes(results):
+    """Every change of the gain in every table, with Holm's p over all, and shrunken."""
+    tables = [gain_changes(results, e).reset_index().assign(experiment=e) for e in EXPERIMENTS]
+    changes = pd.concat(tables, ignore_index=True).dropna(subset=["p"])
+    half = (changes["high"] - changes["low"]) / 2
+    error = half / stats.t.ppf(0.975, changes["cases"] - 1)
+    changes = changes.assign(
+        p_holm=holm(changes["p"]), shrunk=shrunken(changes["change"], error)[3]
+    )
+    return changes.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
 def deciding_choices(results, count=5):
     """The clear changes of the gain in all tables, largest first, each choice once."""
-    tables = [gain_changes(results, e).reset_index().assign(experiment=e) for e in EXPERIMENTS]
-    largest = clear_changes(pd.concat(tables, ignore_index=True))
+    largest = clear_changes(all_changes(results))
     return largest.drop_duplicates("universe").head(count).reset_index(drop=True)
 
 
@@ -130,16 +151,19 @@ def _gain_by_run(wide):
 
 
 def universe_effect(results, experiment, universe):
-    """Gain and accuracy of DDR-uLSIF with one choice changed and unchanged, on the same runs."""
+    """Published gain and accuracy of DDR-uLSIF, and what one changed choice does to the accuracy.
+
+    The change is that on the runs which both have; `gain_changes` has that of the gain.
+    """
     both = _beside_baseline(results, experiment, universe, [METHOD, RIVAL])
     means = 100 * both.groupby(level="case").mean().mean()
+    published = 100 * accuracies(results, experiment, "matched").groupby(level="case").mean().mean()
     return {
         "cases": both.index.get_level_values("case").nunique(),
         "runs": len(both),
-        "gain_baseline": means["base", METHOD] - means["base", RIVAL],
-        "gain_changed": means["changed", METHOD] - means["changed", RIVAL],
-        "accuracy_baseline": means["base", METHOD],
-        "accuracy_changed": means["changed", METHOD],
+        "gain_published": published[METHOD] - published[RIVAL],
+        "accuracy_published": published[METHOD],
+        "accuracy_change": means["changed", METHOD] - means["base", METHOD],
     }
 
 

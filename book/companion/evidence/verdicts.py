@@ -1,7 +1,8 @@
-"""The verdict on each printed value, on each printed order of methods, and on a whole table.
+"""The verdict on each printed value, each order of methods, and the effect; the word of a table.
 
-Value and order are judged apart, and beside each count stands what an exact replication would be
-expected to reach. The word for a table follows from a rule that :data:`RULE` states.
+Values, spreads, orders and the effect are judged apart. Beside each count stands what an exact
+replication would reach, and beside each word what it would be if the gain of DDR were as printed,
+halved, quartered or nil. The word follows from a rule that :data:`RULE` states.
 """
 
 from collections import Counter
@@ -12,14 +13,24 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from companion.evidence.gains import ALPHA, accuracies, runs_of, t_tests, welch_interval
-from companion.evidence.printed import cases, compared_methods, ledger, values
-from companion.evidence.replication import expected_orders, expected_values
+from companion.evidence.gains import (
+    ALPHA,
+    METHOD,
+    RIVAL,
+    accuracies,
+    mean_interval,
+    runs_of,
+    t_tests,
+    welch_interval,
+)
+from companion.evidence.printed import cases, compared_methods, ledger, printed_gains, values
+from companion.evidence.replication import correlations, simulated
+from companion.paths import BOOK, read_yaml
 
 #: The marks with the words that explain them.
 VALUE_MARKS = {
     "agrees": "zero lies in the 95 % interval of the difference from the printed mean",
-    "near": "outside that interval, but at most one printed standard deviation away",
+    "near": "outside that interval, but at most two points away",
     "differs": "further away",
     "not run": "no run is stored",
 }
@@ -29,32 +40,63 @@ ORDER_MARKS = {
     "reversed": "ours tell them apart the other way",
     "not run": "one of the two was not run",
 }
-#: Least shares of what an exact replication reaches, for two words; most orders reversed.
-WHOLLY, PARTLY, FEW_REVERSED = 0.9, 0.5, 0.05
+#: Least shares of what an exact replication reaches, for two words; most orders reversed; the
+#: share of the printed gain from which it counts as printed, and below which as none; near.
+WHOLLY, PARTLY, FEW_REVERSED, AS_PRINTED, NONE, NEAR = 0.9, 0.5, 0.05, 0.75, 0.25, 0.02
+WORDS = ("reproduces", "reproduces in part", "does not reproduce")
 RULE = (
     f"A table *reproduces* when the values that agree or are near are at least {WHOLLY:.0%} of "
-    "those that an exact replication is expected to bring, and at most "
-    f"{FEW_REVERSED:.0%} of the judged orders are reversed; it *reproduces in part* when they are "
-    f"at least {PARTLY:.0%}, and so are the orders kept; otherwise it *does not reproduce*."
+    "those that an exact replication is expected to bring, at most "
+    f"{FEW_REVERSED:.0%} of the judged orders are reversed, and the mean gain of DDR-uLSIF over "
+    f"uLSIF is at least {AS_PRINTED:.0%} of the printed one. It *reproduces in part* when values "
+    f"and kept orders are at least {PARTLY:.0%} of those expected and the gain is at least "
+    f"{NONE:.0%} of the printed one; otherwise it *does not reproduce*."
 )
+#: The worlds in which a word is tried: what share of the printed gain is there.
+WORLDS = {"as printed": 1.0, "halved": 0.5, "quartered": 0.25, "nil": 0.0}
+
+
+class Effect(NamedTuple):
+    """Our mean gain over uLSIF beside the printed one, as share and as difference in points.
+
+    Intervals are over the cases: of a ratio by Fieller's theorem, of a difference by Student's t.
+    """
+
+    ours: float
+    printed: float
+    share: float
+    share_low: float
+    share_high: float
+    difference: float
+    low: float
+    high: float
 
 
 class TableVerdict(NamedTuple):
-    """Marks of one table under one protocol, what an exact replication would reach, the word."""
+    """What was found of one table under one protocol, what a replication would reach, the word."""
 
     values: pd.DataFrame
     orders: pd.DataFrame
+    columns: pd.DataFrame
+    effect: Effect
     expected: dict
     word: str
 
 
-def value_mark(delta, low, high, paper_sd):
-    """Judge one value."""
-    if np.isnan(delta):
-        return "not run"
-    if low <= 0 <= high:
-        return "agrees"
-    return "near" if abs(delta) <= paper_sd else "differs"
+def value_marks(delta, low, high):
+    """Judge values by their difference from print and its interval."""
+    delta = np.asarray(delta, dtype=float)
+    marks = np.where(np.round(np.abs(delta), 12) <= NEAR, "near", "differs")
+    marks = np.where((np.asarray(low) <= 0) & (np.asarray(high) >= 0), "agrees", marks)
+    return np.where(np.isnan(delta), "not run", marks)
+
+
+def order_marks(gain, p):
+    """Judge orders by our gain of the printed winner and its paired p-value."""
+    gain, p = np.asarray(gain, dtype=float), np.asarray(p, dtype=float)
+    # One run has no test: it cannot tell.
+    marks = np.where(p < ALPHA, np.where(gain > 0, "kept", "reversed"), "open")
+    return np.where(np.isnan(gain), "not run", marks)
 
 
 def spread_mark(sd, n, paper_sd, paper_n):
@@ -67,8 +109,18 @@ def spread_mark(sd, n, paper_sd, paper_n):
     return "smaller" if sd < paper_sd else "larger"
 
 
+def roles():
+    """Why a cell of a table may look good: its role in the choice of the matched protocol."""
+    rows = []
+    for experiment, entries in read_yaml(BOOK / "cell_roles.yml").items():
+        for entry in entries:
+            for case in cases(experiment)[slice(*entry.get("cases", [None]))]:
+                rows += [(experiment, case, m, entry["role"]) for m in entry["methods"]]
+    return pd.DataFrame(rows, columns=["experiment", "case", "method", "role"])
+
+
 def compare(results, experiment, protocol="matched"):
-    """Set our runs beside the printed table: one row a value, with its marks."""
+    """Set our runs beside the printed table: one row a value, with its marks and its role."""
     grouped = runs_of(results, experiment, protocol).groupby(["case", "method"])["accuracy"]
     measured = grouped.agg(mean="mean", sd="std", n="count").to_dict("index")
     rows = []
@@ -77,16 +129,26 @@ def compare(results, experiment, protocol="matched"):
         low = high = np.nan
         if ours["n"] >= 2:
             low, high = welch_interval(*ours.values(), cell.mean, cell.sd, cell.n)
-        delta = ours["mean"] - cell.mean
         rows.append(
             {"experiment": experiment, "protocol": protocol, "case": cell.case}
             | {"method": cell.method, "paper_mean": cell.mean, "paper_sd": cell.sd}
-            | {"paper_typeface": cell.typeface, **ours, "delta": delta, "low": low, "high": high}
-            | {"value": value_mark(delta, low, high, cell.sd)}
+            | {"paper_n": cell.n, "paper_typeface": cell.typeface, **ours}
+            | {"delta": ours["mean"] - cell.mean, "low": low, "high": high}
             | {"sd_ratio": ours["sd"] / cell.sd}
             | {"spread": spread_mark(ours["sd"], ours["n"], cell.sd, cell.n)}
         )
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows).merge(roles(), how="left", on=["experiment", "case", "method"])
+    return table.assign(value=value_marks(table["delta"], table["low"], table["high"]))
+
+
+def compare_columns(table):
+    """Test the means of each column jointly: a sum of squared z-values, by chi square."""
+    error = np.sqrt(table["sd"] ** 2 / table["n"] + table["paper_sd"] ** 2 / table["paper_n"])
+    z = (table["delta"] / error).groupby(table["method"], sort=False)
+    found = pd.DataFrame({"chi2": z.apply(lambda c: (c**2).sum()), "cells": z.count()})
+    found["p"] = stats.chi2.sf(found["chi2"], found["cells"].clip(lower=1))
+    found["bias"] = 100 * table.groupby("method", sort=False)["delta"].mean()
+    return found[found["cells"] > 0]
 
 
 def compare_orders(results, experiment, protocol="matched"):
@@ -98,18 +160,9 @@ def compare_orders(results, experiment, protocol="matched"):
         run = wide.index.get_level_values("case") == case
         pairs = 100 * wide.loc[run, [first, second]].dropna().to_numpy().T
         gain = float(np.mean(pairs[0] - pairs[1])) if pairs.size else np.nan
-        p = t_tests(*pairs)[0]
-        rows.append(row | {"gain": gain, "p": float(p), "order": _order_mark(gain, p)})
+        p = float(t_tests(*pairs)[0])
+        rows.append(row | {"gain": gain, "p": p, "order": str(order_marks(gain, p))})
     return pd.DataFrame(rows)
-
-
-def _order_mark(gain, p):
-    if np.isnan(gain):
-        return "not run"
-    # One run has no test: it cannot tell.
-    if not p < ALPHA:
-        return "open"
-    return "kept" if gain > 0 else "reversed"
 
 
 def distinguished(experiment):
@@ -126,41 +179,118 @@ def distinguished(experiment):
     return rows
 
 
+def effect_of(ours, printed):
+    """Set mean gains beside the printed ones, with intervals over the cases (the last axis)."""
+    ours, printed = (np.asarray(gains, dtype=float) for gains in (ours, printed))
+    a, b, k = ours.mean(axis=-1), printed.mean(), printed.size
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = ours - a[..., None], printed - b
+        aa, bb, ab = (
+            stats.t.ppf(0.975, k - 1) ** 2 / k / (k - 1) * np.sum(x * y, axis=-1)
+            for x, y in ((off[0], off[0]), (off[1], off[1]), off)
+        )
+        middle, width = a * b - ab, np.sqrt((a * b - ab) ** 2 - (b**2 - bb) * (a**2 - aa))
+        # Where the printed gain itself may be nil, its share has no bounds.
+        scale = np.where(b**2 > bb, b**2 - bb, np.nan)
+        return Effect(a, b, a / b, (middle - width) / scale, (middle + width) / scale,
+                      *mean_interval(ours - printed))  # fmt: skip
+
+
+def table_effect(results, experiment, protocol="matched"):
+    """Our gain of DDR over uLSIF beside the printed one, over the cases that were run."""
+    wide = accuracies(results, experiment, protocol).reindex(columns=[METHOD, RIVAL]).dropna()
+    gains = 100 * (wide[METHOD] - wide[RIVAL]).groupby(level="case").mean()
+    in_print = printed_gains(experiment, METHOD, RIVAL).reindex(gains.index)
+    if len(gains) < 2:
+        return Effect(*[np.nan] * len(Effect._fields))
+    return Effect(*map(float, effect_of(gains, in_print)))
+
+
+def replicated(experiment, alike, runs, share=1.0):
+    """Counts of marks and the share of the gain in replications where so much of it is there."""
+    drawn = simulated(experiment, alike, runs, share)
+    marks = [
+        value_marks(ours.mean(axis=1) - cell.mean, *_interval(ours, cell))
+        for cell in values(experiment).itertuples()
+        for ours in [drawn[cell.case, cell.method]]
+    ]
+    orders = []
+    for case, first, second, _ in distinguished(experiment):
+        pair = drawn[case, first], drawn[case, second]
+        orders.append(order_marks((pair[0] - pair[1]).mean(axis=1), t_tests(*pair)[0]))
+    ours = [(drawn[c, METHOD] - drawn[c, RIVAL]).mean(axis=1) for c in cases(experiment)]
+    gains = 100 * np.stack(ours, axis=-1)
+    counts = {m: np.sum(np.array(marks) == m, axis=0) for m in ("agrees", "near")}
+    counts |= {m: np.sum(np.array(orders) == m, axis=0) for m in ("kept", "open", "reversed")}
+    in_print = printed_gains(experiment, METHOD, RIVAL)
+    return counts | {"share": gains.mean(axis=-1) / in_print.mean()}
+
+
+def _interval(ours, cell):
+    moments = ours.mean(axis=1), ours.std(axis=1, ddof=1), ours.shape[1]
+    return welch_interval(*moments, cell.mean, cell.sd, cell.n)
+
+
 def judge(results, experiment, protocol="matched"):
-    """Judge a table under a protocol: values, orders, expected counts and the word."""
+    """Judge a table under a protocol: values, orders, columns, effect, and the word."""
     table, orders = (f(results, experiment, protocol) for f in (compare, compare_orders))
-    run = table[table["value"] != "not run"]
-    judged = orders[orders["order"] != "not run"]
-    n = int(np.clip(table["n"].max(), 2, ledger()["runs"]))
-    chances = expected_values(experiment, n)
-    keys = zip(run["case"], run["method"], strict=True)
-    agrees, near = np.sum([chances[key] for key in keys] or [(0, 0)], axis=0)
-    shares = expected_orders(experiment, n)
-    expected = {"agrees": float(agrees), "near": float(near)}
-    expected |= {mark: float(share * len(judged)) for mark, share in shares.items()}
-    return TableVerdict(table, orders, expected, _word(run, judged, expected))
+    effect = table_effect(results, experiment, protocol)
+    again = replicated(experiment, *_as_ours(results, experiment, protocol))
+    judged = {  # the share of values, and of orders, that were run at all
+        **dict.fromkeys(("agrees", "near"), (table["value"] != "not run").mean()),
+        **dict.fromkeys(("kept", "open", "reversed"), (orders["order"] != "not run").mean()),
+    }
+    expected = {mark: float(again[mark].mean() * share) for mark, share in judged.items()}
+    found = Counter(table["value"]) + Counter(orders["order"])
+    of_ours = {mark: found[mark] for mark in expected} | {"share": effect.share}
+    word = str(_words(of_ours, expected, len(orders))) if table["n"].any() else "not run"
+    return TableVerdict(table, orders, compare_columns(table), effect, expected, word)
 
 
-def _word(run, judged, expected):
-    if run.empty:
-        return "not run"
-    close = run["value"].isin(["agrees", "near"]).sum()
-    reach = close / (expected["agrees"] + expected["near"])
-    turned, kept = ((judged["order"] == mark).sum() for mark in ("reversed", "kept"))
-    in_part = reach >= PARTLY and kept >= PARTLY * expected["kept"]
-    if reach >= WHOLLY and turned <= FEW_REVERSED * len(judged):
-        return "reproduces"
-    return "reproduces in part" if in_part else "does not reproduce"
+def _as_ours(results, experiment, protocol):
+    """How our methods vary together, and the number of our runs, as far as the print has them."""
+    runs = accuracies(results, experiment, protocol).groupby(level="case").size().max()
+    n = int(np.clip(np.nan_to_num(runs), 2, ledger()["runs"]))
+    return correlations(results, experiment, protocol), n
+
+
+def worlds(results, experiment, protocol="matched"):
+    """Share of tables that would get each word if so much of the printed gain were there."""
+    drawn = {
+        name: replicated(experiment, *_as_ours(results, experiment, protocol), share)
+        for name, share in WORLDS.items()
+    }
+    expected = {mark: counts.mean() for mark, counts in drawn["as printed"].items()}
+    pairs, rows = len(distinguished(experiment)), {}
+    for name, counts in drawn.items():
+        words = _words(counts, expected, pairs)
+        rows[name] = {word: float(np.mean(words == word)) for word in WORDS}
+    return pd.DataFrame(rows).T
+
+
+def _words(counts, expected, pairs):
+    """The word that counts of marks and a share of the gain give, of one table or of many."""
+    reach = (counts["agrees"] + counts["near"]) / (expected["agrees"] + expected["near"] or 1)
+    wholly = (reach >= WHOLLY) & (counts["reversed"] <= FEW_REVERSED * pairs)
+    partly = (reach >= PARTLY) & (counts["kept"] >= PARTLY * expected["kept"])
+    share = counts["share"]
+    return np.select(
+        [wholly & (share >= AS_PRINTED), (wholly | partly) & (share >= NONE)],
+        WORDS[:2], WORDS[2],
+    )  # fmt: skip
 
 
 def summary(verdict):
     """Count the marks in one line, beside what an exact replication would reach."""
     found, turned = Counter(verdict.values["value"]), Counter(verdict.orders["order"])
     spread, expected = Counter(verdict.values["spread"]), verdict.expected
+    off = verdict.columns[verdict.columns["p"] < ALPHA]
+    columns = ", ".join(f"{name} (p = {row.p:.2g})" for name, row in off.iterrows())
     return (
         f"{len(verdict.values)} values: {found['agrees']} agree ({expected['agrees']:.0f} expected "
         f"of an exact replication), {found['near']} near, {found['differs']} differ"
-        f"{_not_run(found)}; {len(verdict.orders)} orders that the print tells apart: "
+        f"{_not_run(found)}; columns that differ as a whole: {columns or 'none'}; "
+        f"{len(verdict.orders)} orders that the print tells apart: "
         f"{turned['kept']} kept ({expected['kept']:.0f} expected), {turned['open']} open, "
         f"{turned['reversed']} reversed{_not_run(turned)}; "
         f"sds: {spread['agrees']} agree, {spread['smaller']} smaller, {spread['larger']} larger"
@@ -169,3 +299,20 @@ def summary(verdict):
 
 def _not_run(counts):
     return f", {counts['not run']} not run" if "not run" in counts else ""
+
+
+def effect_words(effect):
+    """Say how much of the printed gain is here."""
+    if np.isnan(effect.share):
+        return "the gain was not run"
+    ends = f"{100 * effect.share_low:.0f} to {100 * effect.share_high:.0f}".replace("-", "−")
+    interval = "no bounds" if np.isnan(effect.share_low) else f"95 % interval {ends}"
+    share = f"{100 * effect.share:.0f}".replace("-", "−")
+    return f"{share} % of the printed gain ({interval})"
+
+
+def headline(verdicts):
+    """Count the marks of each protocol by the role of the cell: how many agree, near, differ."""
+    tables = pd.concat([verdict.values for verdict in verdicts.values()], ignore_index=True)
+    counts = tables.groupby(["role", "protocol"], sort=False)["value"].value_counts()
+    return counts.unstack(fill_value=0).reindex(columns=["agrees", "near", "differs"], fill_value=0)

@@ -7,6 +7,7 @@ import numpy as np
 from companion.paths import BOOK, EXPERIMENTS, read_yaml
 from companion.runs.protocols import changed, load_protocol, protocol_names
 
+AS_IT_IS = "as it is"
 #: The methods that every universe compares, on all cases.
 FEW = {
     "methods": ["Unweighted", "uLSIF", "DDR-uLSIF"],
@@ -21,7 +22,7 @@ def read():
 
 
 def _base(experiment):
-    return changed(load_protocol(experiment), **FEW, **read()["base"].get(experiment, {}))
+    return changed(load_protocol(experiment), **FEW)
 
 
 def _changes(experiment):
@@ -31,7 +32,7 @@ def _changes(experiment):
 
 
 def universes(experiment):
-    """Protocols of an experiment's universes: one choice changed at a time."""
+    """Protocols of an experiment's universes: one choice of the published protocol changed."""
     base = changed(_base(experiment), runs=read()["runs"][experiment])
     return {
         name: changed(base, protocol=f"universe:{name}", **change)
@@ -74,12 +75,13 @@ def specifications(experiment):
     """Protocols with many choices changed at once, drawn at random; ``about`` lists the changes."""
     rule, changes = read()["joint"], _changes(experiment)
     rng = np.random.default_rng([rule["seed"], EXPERIMENTS.index(experiment)])
-    factors = [[name for name in factor if name in changes] for factor in rule["factors"]]
+    factors = [f if AS_IT_IS in f else [AS_IT_IS, *f] for f in rule["factors"]]
+    factors = [[name for name in f if name in {*changes, AS_IT_IS}] for f in factors]
     base, found = _base(experiment), {}
     base = changed(base, cases=base["cases"][:: rule["every"].get(experiment, 1)])
     for number in range(1, rule["specifications"] + 1):
-        drawn = [["", *factor][rng.integers(len(factor) + 1)] for factor in factors]
-        chosen = [name for name in drawn if name]
+        drawn = [factor[rng.integers(len(factor))] for factor in factors]
+        chosen = [name for name in drawn if name != AS_IT_IS]
         protocol = reduce(lambda p, name: changed(p, **changes[name]), chosen, base)
         names = {"protocol": f"joint:{number:02d}", "about": chosen}
         found[names["protocol"]] = changed(protocol, runs=rule["runs"][experiment], **names)

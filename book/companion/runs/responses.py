@@ -107,7 +107,8 @@ class BiasedTables:
     def __call__(self, case, draw):
         """Axes: direction; first or second set; no or ideal weights; width; penalty; quantity."""
         # Quantities: accuracy and zero-one risk where rows that no class fits go to the more
-        # frequent class; both where they go to the first class; squared risk.
+        # frequent class; both where they go to the first class; squared risk; the parts of the
+        # first risk that come from rows of the first and of the second class.
         search, table = self.search, load_case(case)
         place = (search["cases"].index(case), draw)
         rng = np.random.default_rng(np.random.SeedSequence(search["seed"], spawn_key=place))
@@ -132,7 +133,7 @@ class BiasedTables:
                         _LeastSquares(K[rows], y[rows], weight).responses(K_test, y[test], folds)
                         for K, K_test in kernels
                     ]
-        shape = (search["omegas"], 2, 2, len(widths), len(PENALTIES), 5)
+        shape = (search["omegas"], 2, 2, len(widths), len(PENALTIES), 7)
         return np.array(found, np.float32).reshape(shape)
 
     def _sets(self, X, y, pool, rng, directions):
@@ -156,19 +157,19 @@ class _LeastSquares:
         self.K, self.y, self.weight = K, y, weight
 
     def responses(self, K_test, y_test, folds):
-        """Accuracies and risks of the five quantities, a row a penalty."""
+        """Accuracies and risks of the seven quantities, a row a penalty."""
         values, frequent = self._fit(slice(None), K_test)
         hits = [_called(values, other) == y_test[:, None] for other in (frequent, 0)]
-        risks = np.zeros((3, len(PENALTIES)))
+        risks = np.zeros((5, len(PENALTIES)))
         for train, held in folds:
             values, frequent = self._fit(train, self.K[held])
             w, truth = self.weight[held], self.y[held, None]
-            risks += [w @ (_called(values, other) != truth) for other in (frequent, 0)] + [
-                w @ _squared(values, truth)
-            ]
+            wrong, wrong_first = (_called(values, other) != truth for other in (frequent, 0))
+            losses = [wrong, wrong_first, _squared(values, truth)]
+            risks += [w @ loss for loss in [*losses, wrong & (truth == 0), wrong & (truth == 1)]]
         risks /= self.weight.sum()
         accuracies = np.mean(hits, axis=1)
-        return np.stack([accuracies[0], risks[0], accuracies[1], risks[1], risks[2]], axis=-1)
+        return np.stack([accuracies[0], risks[0], accuracies[1], *risks[1:]], axis=-1)
 
     def _fit(self, rows, K_new):
         """Values of both classes at new rows for each penalty, and the more frequent class."""
