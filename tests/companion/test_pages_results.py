@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from companion.cli import cli
-from companion.evidence import choices, claims, front, multiverse, scoreboard
+from companion.evidence import claims, front, multiverse, scoreboard
 from companion.evidence import printed as paper
 from companion.evidence.plots import gains_of_all_cases, specification_curve, universe_forest
 from companion.evidence.universes import (
@@ -20,7 +20,7 @@ from companion.evidence.universes import (
 )
 from companion.evidence.verdicts import judge
 from companion.kit import build
-from companion.paths import EXPERIMENTS, PROTOCOLS
+from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import specifications
 from companion.runs.protocols import load_protocol
 from paper_runs import complete_runs, swapped
@@ -142,15 +142,6 @@ def test_numbers_stay_on_one_line(printed_runs):
     assert " ± " not in text
 
 
-def test_further_methods_are_shown_apart(printed_runs):
-    assert scoreboard.further_methods(printed_runs, "biased", "matched").empty
-    kliep = printed_runs.query("experiment == 'biased' and case == 'Diabete' and method == 'uLSIF'")
-    both = pd.concat([printed_runs, kliep.assign(method="KLIEP")])
-    table = scoreboard.further_methods(both, "biased", "matched")  # the printed values of uLSIF
-    cell = "0.7346\u00a0±\u00a00.0273"
-    assert table.to_dict("records") == [{"Case": "Diabete", "KLIEP": cell}]
-
-
 # The claims
 
 
@@ -245,23 +236,3 @@ def test_the_forest_is_sorted_by_gain_and_marks_the_baseline():
 
 
 # The protocols
-
-
-def test_every_setting_is_shown_with_its_meaning():
-    for experiment in EXPERIMENTS:
-        contents = {p: load_protocol(experiment, p) for p in PROTOCOLS}
-        table = choices.settings_table(contents)
-        wanted = {f"`{key}`" for content in contents.values() for key in choices.flat(content)}
-        assert set(table["Setting"]) == wanted
-        assert table["Setting"].is_unique
-        assert (table["Meaning"].str.len() > 3).all()
-
-
-def test_equal_settings_are_told_from_changed_ones():
-    first = {"problem": {"n_test": 5, "redraw": True}, "ratios": {"uLSIF": {"sigma": 2.0}}}
-    second = {"problem": {"n_test": 5, "redraw": False}, "ratios": {"uLSIF": {"lam": [0.1, 1.0]}}}
-    table = choices.settings_table({"a": first, "b": second}).set_index("Setting")
-    assert table.loc["`problem.n_test`", ["a", "b"]].tolist() == ["5", "same"]
-    assert table.loc["`problem.redraw`", ["a", "b"]].tolist() == ["yes", "no"]
-    assert table.loc["`ratios.uLSIF.sigma`", ["a", "b"]].tolist() == ["2", "–"]
-    assert table.loc["`ratios.uLSIF.lam`", ["a", "b"]].tolist() == ["–", "0.1, 1"]
