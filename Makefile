@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability audit bench bench-shifts lock clean
+.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability mutants audit bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -86,6 +86,10 @@ verify: html  ## compute one run of everything that is published again; the test
 
 reliability: html  ## try to break everything, and write what held for the book's page
 	$(PYTEST) -q -n 2 --dist worksteal -m hardening --record=book/reliability.json
+
+# An interrupted count goes on; ARGS="--minutes 25 ddr/kde.py" for one module, --again for what was not noticed.
+mutants: install  ## make small faults on purpose, count those that tests notice (needs network)
+	nice -n 10 $(BIN)/uv run --quiet --no-project --with cosmic-ray==8.7.0 python .ci/mutants.py $(ARGS)
 
 audit: install  ## known vulnerabilities of the locked versions (needs network)
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements.lock

@@ -85,13 +85,6 @@ document.addEventListener("DOMContentLoaded", () => {
         problem.textContent ||= String(sentence);
       }
     }
-    for (const [p, value] of given.filter(([p]) => p.within)) {
-      const other = card.parameters.find((each) => each.name === p.within);
-      const allowed = given.find(([each]) => each === other)?.[1] ?? other.default;
-      const wrong = [value].flat().find((each) => !allowed.includes(each));
-      if (wrong !== undefined)
-        problem.textContent ||= `${p.name} must lie within ${p.within}, which is ${allowed.join(", ")} in this run; got '${wrong}'`;
-    }
     if (!/^[a-z0-9][a-z0-9_-]{0,39}$/.test(name.value))
       problem.textContent ||= `name must be 1 to 40 lower-case letters, digits, - or _, got '${name.value}'`;
     const plain = given.map(([p, v]) => `-p ${p.name} ${quoted([v].flat().map((e) => (fields.get(p).tagName === "SELECT" ? fields.get(p).value : String(e))).join(","))}`);

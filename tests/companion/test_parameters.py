@@ -78,18 +78,6 @@ def test_choices_can_be_those_of_the_list_or_of_an_earlier_parameter():
         check_values([cases, one], {"one": "d"})
 
 
-def test_a_value_within_another_parameter_follows_what_that_one_is_in_this_run():
-    cell = (
-        'cases = ["a", "b"]  # choices: these | all\ngaps = ["b"]  # choices: within cases | some'
-    )
-    parameters = parse_parameters(cell)
-    assert check_values(parameters, {"gaps": "a"}) == {"gaps": ["a"]}
-    assert check_values(parameters, {"cases": "a"}) == {"cases": ["a"]}  # narrows the default
-    expected = "gaps must lie within cases, which is b in this run; got 'a'"
-    with pytest.raises(ValueError, match=expected):
-        check_values(parameters, {"cases": "b", "gaps": "b,a"})
-
-
 @pytest.mark.parametrize("path", list_notebooks(), ids=lambda path: path.stem)
 def test_every_number_of_a_published_notebook_has_both_ends(path):
     """An open end lets somebody ask for what no machine can bear."""

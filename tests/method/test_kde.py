@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import gaussian_kde, norm
+from scipy.stats import gaussian_kde, multivariate_normal, norm
 
 from ddr import KDERatio
-from ddr.kde import scott_bandwidth
+from ddr.kde import log_density, scott_bandwidth
 from ddr.ratio import OverlapWarning
 
 
@@ -104,3 +104,21 @@ def test_bad_parameters_get_one_clear_sentence():
     X_train, X_test, _ = one_column()
     with pytest.raises(ValueError, match="sigma must be a positive number, got 0"):
         KDERatio(0).fit(X_train, X_test)
+
+
+def test_densities_of_weighted_rows_in_three_columns_are_those_of_their_mixture():
+    rng = np.random.default_rng(0)
+    X, rows, weight = rng.normal(size=(9, 3)), rng.normal(size=(20, 3)), rng.random(20)
+    parts = [multivariate_normal(row, 0.7**2 * np.eye(3)).pdf(X) for row in rows]
+    assert_allclose(np.exp(log_density(X, rows, weight, 0.7)), weight @ parts / weight.sum())
+
+
+def test_rows_of_weight_zero_are_not_there_nor_do_they_lift_the_limit_far_away():
+    X_train, X_test, _ = one_column()
+    weight = np.r_[np.ones(40), 0.0]
+    fitted = KDERatio().fit(X_train, np.r_[3 * X_test, [[99.0]]], weight)
+    expected = KDERatio().fit(X_train, 3 * X_test)
+    rows = np.array([[0.0], [1.0], [99.0]])
+    assert_allclose(fitted.predict(rows), expected.predict(rows))
+    at_samples = expected.predict(np.r_[X_train, 3 * X_test])
+    assert_allclose(expected.predict([[1e3]]), 10 * at_samples.max())

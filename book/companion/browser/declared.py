@@ -3,8 +3,7 @@
 The one check of parameters: `ddr-book run`, a running notebook and the page's own Python use it.
 
 Each line declares one parameter: a name, a literal, and a comment of fields separated by ``|``. The
-page *How to read and rerun this book* explains them, but for ``choices: within cases``: besides, a
-value other than the default must then lie in what `cases` is in this run::
+page *How to read and rerun this book* explains them::
 
     n_runs = 30          # paper: 30 | range: 1..1000 | runs per sample size
     estimator = "ulsif"  # choices: ulsif, kliep, kmm | how the ratio is estimated
@@ -42,7 +41,6 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
-    within: str = ""  # another parameter, whose value this one's must lie in
 
     @property
     def is_list(self):
@@ -139,9 +137,9 @@ def _declare(statement, comment, earlier):
     if fields is None:
         raise ValueError(f"{name} needs a trailing comment `{_FORM}`, got {comment!r}")
     low, high = (float(end) if end else None for end in fields.group("low", "high"))
-    choices, within = _read_choices(name, fields["choices"] or "", literal, earlier)
+    choices = _read_choices(name, fields["choices"] or "", literal, earlier)
     paper = fields["paper"] or ""
-    parameter = Parameter(name, literal, fields["meaning"], paper, low, high, choices, within)
+    parameter = Parameter(name, literal, fields["meaning"], paper, low, high, choices)
     parameter.check(literal)  # a default outside its own range is a mistake of the notebook
     return parameter
 
@@ -150,13 +148,13 @@ def _read_choices(name, text, literal, earlier):
     if text == "these":
         if not isinstance(literal, list):
             raise ValueError(f"{name}: 'choices: these' needs a list, got {literal!r}")
-        return tuple(map(str, literal)), ""
+        return tuple(map(str, literal))
     how, _, other = text.partition(" ")
-    if how in ("as", "within"):
+    if how == "as":
         if other not in earlier or not earlier[other].choices:
             raise ValueError(f"{name}: no earlier parameter {other!r} has choices")
-        return earlier[other].choices, other if how == "within" else ""
-    return tuple(filter(None, map(str.strip, text.split(",")))), ""
+        return earlier[other].choices
+    return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 def check_values(parameters, given):
@@ -171,19 +169,4 @@ def check_values(parameters, given):
             raise ValueError(f"unknown parameter {name!r}{hint}; the valid ones are: {known}")
         parameter = by_name[name]
         values[name] = parameter.check(parameter.read(value) if isinstance(value, str) else value)
-    for parameter in parameters:
-        _refuse_outside(parameter, values, by_name)
     return values
-
-
-def _refuse_outside(parameter, values, by_name):
-    value = values.get(parameter.name, parameter.default)
-    if not parameter.within or value == parameter.default:
-        return  # the notebook takes of its own default what the run has
-    allowed = values.get(parameter.within, by_name[parameter.within].default)
-    for element in value if parameter.is_list else [value]:
-        if element not in allowed:
-            raise ValueError(
-                f"{parameter.name} must lie within {parameter.within}, which is "
-                f"{', '.join(allowed)} in this run; got {element!r}"
-            )

@@ -10,6 +10,7 @@ import sys
 import nbformat
 
 _PRESENT = {"ddr", "numpy", "scipy", "sklearn", "pandas", "matplotlib", "joblib"}
+_WITHOUT_SOLVER = {"KLIEP", "KMM"}  # they need piqp, which the page lacks
 _MAKES = (ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 _OPAQUE = (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.comprehension)
 
@@ -74,7 +75,8 @@ def _absent(statement):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names.append(node.module or "")
+            lacks = _WITHOUT_SOLVER & {alias.name for alias in node.names}
+            names.append("piqp" if lacks else node.module or "")
     known = _PRESENT | sys.stdlib_module_names
     return any(name.partition(".")[0] not in known for name in names)
 

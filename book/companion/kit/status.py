@@ -1,5 +1,6 @@
 """What the book was built with, how long its notebooks took, and what tests tried to break."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -52,3 +53,39 @@ def faults_list():
     mended = attempts().dropna(subset=["mends"]).sort_index()
     faults = (f"- {t.mends} Noticed by `{t.Index}`." for t in mended.itertuples())
     return Markdown("\n".join(faults))
+
+
+def changes():
+    """Read what `make mutants` changed and what the tests noticed, a row a module."""
+    record = json.loads((BOOK / "mutants.json").read_text(encoding="utf-8"))
+    return pd.DataFrame(record).T
+
+
+def changes_table():
+    """Tabulate, by module, the changes tried, those noticed, and those that need no test."""
+    table = changes()
+    table["left"] = table["tried"] - table["noticed"] - table["explained"]
+    counts = table[["changes", "tried", "noticed", "explained", "left"]].astype(int)
+    counts.loc["**all**"] = counts.sum()
+    counts.insert(0, "module", [f"`{name}`" if "/" in name else name for name in counts.index])
+    counts.columns = ["module", "possible", "tried", "noticed", "need no test", "not noticed"]
+    return Markdown(captioned(counts, "Small faults that tests notice", "reliability-changes"))
+
+
+def changes_left():
+    """Say which modules were edited since they were counted, and which were never."""
+    modules = {
+        path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for folder in (ROOT / "ddr", BOOK / "companion" / "evidence")
+        for path in folder.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    tried = changes()["sha256"].to_dict()
+    edited = [name for name in modules if name in tried and tried[name] != modules[name]]
+    never = [name for name in modules if name not in tried]
+    sentences = (
+        f"{say}: {', '.join(f'`{name}`' for name in sorted(names))}."
+        for say, names in (("Edited since then", edited), ("Not yet tried", never))
+        if names
+    )
+    return Markdown(" ".join(sentences))
