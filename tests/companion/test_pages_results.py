@@ -85,11 +85,6 @@ def lines(shown):
 def test_runs_like_the_papers_reproduce_everywhere(printed_runs):
     matched = [row for row in lines(scoreboard.verdicts_table(printed_runs)) if "matched" in row]
     assert [row.split(" | ")[2] for row in matched] == ["reproduces"] * len(EXPERIMENTS)
-    matched = [row for row in lines(scoreboard.gains_table(printed_runs)) if "matched" in row]
-    for row in matched:
-        in_print, gain = row.split(" | ")[2:4]
-        assert gain.startswith(f"{in_print}\u00a0(")
-    assert matched[0].split(" | ")[4] == "6,\u00a00\u00a0of\u00a06"
     first = front.status_lines(printed_runs).splitlines()[0]
     assert first.startswith("- **Paper's Table 2 (synthetic data):** *reproduces* with matched")
     assert "+0.87 points over uLSIF, 100 % of the printed gain" in first

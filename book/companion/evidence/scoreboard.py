@@ -13,7 +13,7 @@ from companion.evidence.gains import (
     paired,
 )
 from companion.evidence.plots import gains_of_all_cases
-from companion.evidence.printed import printed_gains, table_name, table_title, values
+from companion.evidence.printed import table_name, table_title, values
 from companion.evidence.tables import beside, captioned, points, unbroken, with_interval
 from companion.evidence.verdicts import judge, summary
 from companion.paths import EXPERIMENTS, PROTOCOLS
@@ -45,23 +45,6 @@ def verdicts_table(results):
         rows.append(row)
     about = f"Verdicts on the {len(values())} printed values, by table and protocol"
     return Markdown(captioned(pd.DataFrame(rows).map(unbroken), about, "headline"))
-
-
-def gains_table(results):
-    """Give the mean gain of DDR in each table and protocol, beside the printed one."""
-    rows = []
-    for verdict, row in _tables(results):
-        key = verdict.values.iloc[0][["experiment", "protocol"]]
-        row["In print, over uLSIF"] = points(printed_gains(key.iloc[0], METHOD, RIVAL).mean())
-        for rival, name in _RIVALS.items():
-            found = over_cases(paired(results, *key, rival=rival))
-            row[f"Over {name}"] = with_interval(found["mean"], found["low"], found["high"])
-            row[f"Better, worse than {name}"] = (
-                f"{found['better']}, {found['worse']} of {found['cases']}"
-            )
-        rows.append(row)
-    about = f"Mean gain of {METHOD} in points, by table and protocol"
-    return Markdown(captioned(pd.DataFrame(rows).map(unbroken), about, "headline-gains"))
 
 
 def _tables(results):
