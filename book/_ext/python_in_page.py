@@ -23,6 +23,7 @@ def add_scripts(app, pagename, templatename, context, doctree):
     if notebook or "ddr-run" in body or "ddr-data" in body:
         app.add_js_file(None, body=f"window.ddrHasPython = {json.dumps(site_python.fetched())};")
         app.add_js_file("run_here.js")
+        app.add_js_file("my_data.js")
 
 
 def card(source):

@@ -3,6 +3,7 @@
 import functools
 import html
 import http.server
+import io
 import os
 import re
 import subprocess
@@ -11,8 +12,10 @@ import threading
 import time
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import numpy as np
+import pandas as pd
 import pytest
-from companion.browser import cells
+from companion.browser import cells, my_data_page
 from companion.browser.declared import check_values
 from companion.kit import site_python
 from companion.kit.open_cells import open_cells
@@ -182,6 +185,68 @@ def test_without_python_the_button_says_what_to_do(tab, chromium):
     box.get_by_role("button", name="Run").click()
     assert "`make site-python html` adds it" in box.get_by_role("status").inner_text()
     assert not [url for url in tab.sizes if "python/" in url]
+
+
+def told(tab):
+    return tab.locator(".ddr-decision").inner_text()
+
+
+@needs_python
+def test_the_example_is_reported_labelled_and_decided_as_here(tab, tmp_path):
+    example = my_data_page.example()
+    given = example["source"], example["target"], example["label"]
+    first = my_data_page.report(*given)
+    labels = [[row, example["truth"][row]] for row, _ in first["questions"]]
+    tab.open("book/use/my_data.html")
+    tab.get_by_role("button", name="Is it shifted?").click()
+    assert "Two files first" in tab.locator("#ddr-data").get_by_role("status").inner_text()
+    tab.evaluate(WATCH)
+    tab.get_by_role("button", name="Try an example").click()
+    tab.locator(".ddr-decision").wait_for()
+    assert told(tab) == first["decision"]
+    assert tab.locator(".ddr-data img").evaluate("image => image.naturalWidth") > 500
+    tab.get_by_role("button", name="Fill in the truth").click()
+    tab.get_by_role("button", name="Tell these labels").click()
+    tab.get_by_text("20 labels told.").wait_for()
+    assert told(tab) == my_data_page.report(*given, labels)["decision"]
+    saved = []
+    tab.on("download", lambda each: saved.append(each))
+    tab.get_by_role("button", name="Save weights").click()
+    tab.get_by_text("Saved: weights.csv").wait_for()
+    tab.wait_for_timeout(500)
+    here = my_data_page.downloads(*given, labels)
+    assert sorted(each.suggested_filename for each in saved) == sorted(here)
+    for each in saved:
+        each.save_as(tmp_path / each.suggested_filename)
+    there = {name: (tmp_path / name).read_text() for name in here}
+    assert there["is_my_data_shifted.py"] == here["is_my_data_shifted.py"]
+    for name, column in ("weights.csv", "weight"), ("predictions.csv", "diabetic"):
+        both = [pd.read_csv(io.StringIO(files[name]))[column] for files in (here, there)]
+        np.testing.assert_allclose(*both, rtol=1e-6, atol=1e-9)
+    assert sum(tab.sizes.values()) <= 45e6
+
+
+@needs_python
+def test_files_of_ones_own_and_wrong_ones(tab, tmp_path):
+    made = {kind: tmp_path / f"{kind}.csv" for kind in ("source", "target", "huge", "wrong")}
+    example = my_data_page.example()
+    made["source"].write_text(example["source"])
+    made["target"].write_text(example["target"])
+    made["huge"].write_bytes(b"0" * 21_000_000)
+    made["wrong"].write_bytes(b"PK\3\4")
+    tab.open("book/use/my_data.html")
+    status = tab.locator("#ddr-data").get_by_role("status")
+    tab.locator("#ddr-data-source").set_input_files(made["huge"])
+    assert "at most 20 MB, got 21" in status.inner_text()
+    tab.locator("#ddr-data-source").set_input_files(made["source"])
+    tab.locator("#ddr-data-target").set_input_files(made["wrong"])
+    tab.get_by_text("the target must be a CSV file of text").wait_for()
+    tab.locator("#ddr-data-target").set_input_files(made["target"])
+    tab.get_by_text("396 source rows, 372 target rows").wait_for()
+    assert tab.locator("#ddr-data-label").input_value() == "diagnosis"
+    tab.locator("#ddr-data-label").select_option("Plas")
+    tab.get_by_role("button", name="Is it shifted?").click()
+    tab.get_by_text("the label must have 2 to 20 classes; Plas has").wait_for()
 
 
 @pytest.mark.parametrize("path", list_notebooks(), ids=lambda path: path.stem)
