@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability mutants audit bench bench-shifts lock clean
+.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability mutants record-check audit bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -90,6 +90,9 @@ reliability: html  ## try to break everything, and write what held for the book'
 # An interrupted count goes on; ARGS="--minutes 25 ddr/kde.py" for one module, --again for what was not noticed.
 mutants: install  ## make small faults on purpose, count those that tests notice (needs network)
 	nice -n 10 $(BIN)/uv run --quiet --no-project --with cosmic-ray==8.7.0 python .ci/mutants.py $(ARGS)
+
+record-check: html  ## validate the replication record against the profiles it names (fetches the validator)
+	$(BIN)/uv run --quiet --no-project --with roc-validator==0.13.0 --with requests-mock python .ci/record_check.py
 
 audit: install  ## known vulnerabilities of the locked versions (needs network)
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements.lock

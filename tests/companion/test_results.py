@@ -233,11 +233,12 @@ def test_nothing_recomputed_is_said_with_its_reason(
     assert text == f"no stored run was computed again: {reason}"
 
 
-def test_runs_that_lie_are_found_out(protocol, published):
+@pytest.mark.parametrize(("off", "sign"), [(-0.1, r"\+"), (0.1, "-")])
+def test_runs_that_lie_are_found_out(protocol, published, off, sign):
     rows = published_results()
-    rows.loc[1, "accuracy"] -= 0.1
+    rows.loc[1, "accuracy"] += off
     write_published(rows, published_parameters(), published)
-    expected = r"1 of 3 accuracies differ .* more than 0.02; .* \+0.1000 \(100, uLSIF, run 0\)"
+    expected = rf"1 of 3 accuracies differ .* than 0.02; .* {sign}0.1000 \(100, uLSIF, run 0\)"
     with pytest.raises(AssertionError, match=expected):
         recomputed(protocol, 1, ["100"], tolerance=0.02)
 

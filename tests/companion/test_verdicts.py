@@ -119,6 +119,48 @@ def test_words_in_other_worlds_follow_the_gain():
     assert worlds.at["nil", "does not reproduce"] > 0.9
 
 
+@pytest.mark.parametrize(
+    ("found", "word"),
+    [
+        ({}, 0),
+        ({"agrees": 18}, 0),
+        ({"agrees": 17}, 1),  # of 20 expected, as near ones are expected, too
+        ({"agrees": 17, "near": 1}, 0),
+        ({"agrees": 10}, 1),
+        ({"agrees": 9}, 2),
+        ({"agrees": 17, "kept": 5}, 1),
+        ({"agrees": 17, "kept": 4}, 2),
+        ({"reversed": 1}, 0),
+        ({"reversed": 2}, 1),
+        ({"share": 0.75}, 0),
+        ({"share": 0.74}, 1),
+        ({"share": 0.25}, 1),
+        ({"share": 0.24}, 2),
+        ({"share": 0.5, "kept": 0}, 1),
+        ({"share": -1.0}, 2),
+    ],
+)
+def test_the_word_of_a_table_at_each_of_its_limits(found, word):
+    expected = {"agrees": 12, "near": 8, "kept": 10}
+    counts = {"agrees": 20, "near": 0, "kept": 10, "reversed": 0, "share": 1.0} | found
+    assert verdicts._words(counts, expected, 20) == verdicts.WORDS[word]
+
+
+def test_expected_counts_are_those_of_welchs_test_on_other_draws():
+    expected = verdicts.judge(runs_like_the_paper("cross"), "cross").expected
+    rng, agrees, near = np.random.default_rng(11), 0.0, 0.0
+    for cell in values("cross").itertuples():
+        truth = cell.mean + cell.sd / np.sqrt(30) * rng.standard_normal((1000, 1))
+        ours = truth + cell.sd * rng.standard_normal((1000, 30))
+        ours = ours.mean(axis=1), ours.std(axis=1, ddof=1), 30
+        p = stats.ttest_ind_from_stats(*ours, cell.mean, cell.sd, 30, equal_var=False).pvalue
+        agrees += np.mean(p >= 0.05)
+        near += np.mean((p < 0.05) & (np.abs(ours[0] - cell.mean) <= 0.02))
+    assert expected["agrees"] == pytest.approx(agrees, abs=0.6)
+    assert expected["near"] == pytest.approx(near, abs=0.3)
+    assert near > 0.5  # or the line above would say nothing
+
+
 def test_a_column_is_tested_as_a_whole():
     # Every mean one standard error too high: no single value differs, the column does.
     runs = runs_like_the_paper("cross")

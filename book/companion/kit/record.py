@@ -1,21 +1,45 @@
-"""The replication as data: an RO-Crate with every printed value, ours, and the verdict."""
+"""The replication as data: a Workflow Run RO-Crate of what was computed from what, by what.
+
+It holds every printed value, ours and the verdict; the runs behind them; and for each table two
+actions, that which computed the runs and that which judged them, with the SHA-256 of every file.
+"""
 
 import datetime
+import hashlib
 import io
+import json
+import platform
+import subprocess
+from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 
+from rocrate.model.computerlanguage import ComputerLanguage
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from companion.evidence.claims import evaluate_claims
 from companion.evidence.printed import table_title
 from companion.evidence.verdicts import judge
-from companion.paths import EXPERIMENTS, PROTOCOLS
+from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, ROOT
 from ddr import __version__
 
 PAPER = "https://doi.org/10.1137/1.9781611973440.95"
 LICENCE = "https://opensource.org/licenses/MIT"
+#: What this crate is: a run of a process, of a workflow, in a crate that has the workflow.
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
+    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+}
+_SOFTWARE = {
+    "numpy": "https://numpy.org/",
+    "scipy": "https://scipy.org/",
+    "scikit-learn": "https://scikit-learn.org/",
+    "pandas": "https://pandas.pydata.org/",
+}
+_BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
+_DONE = "http://schema.org/CompletedActionStatus"
 _COLUMNS = {
     "case": "row of the paper's table",
     "method": "column of the paper's table",
@@ -38,32 +62,140 @@ def write_record(path, results):
 
 
 def make_crate(results):
-    """Describe the tables of values and of claims, and each value as an entity of its own."""
-    crate = ROCrate()
-    crate.name = "Discriminative density-ratio estimation: a replication"
-    crate.description = "Every value that the paper prints, the value measured here, the verdict."
-    crate.license = LICENCE
-    crate.datePublished = datetime.date.today().isoformat()
-    crate.root_dataset["version"] = __version__
-    paper = {"@type": "ScholarlyArticle", "name": "Discriminative Density-ratio Estimation"}
-    crate.root_dataset["citation"] = crate.add(ContextEntity(crate, PAPER, paper))
+    """Describe tables, values and claims, and what they were made of by which program."""
+    crate = _begin()
+    computes, judges = _programs(crate)
+    data, now = _data(crate), datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    printed = _add_file(crate, BOOK / "paper_values.yml", "The values that the paper prints")
+    roles = _add_file(crate, BOOK / "cell_roles.yml", "Which cells a protocol was chosen by")
     measured = [_property(crate, f"column-{c}", c, about) for c, about in _COLUMNS.items()]
+    all_runs = []
     for experiment, protocol in product(EXPERIMENTS, PROTOCOLS):
-        name, values = f"{experiment}-{protocol}", judge(results, experiment, protocol).values
+        name = f"{experiment}-{protocol}"
+        settings = _add_file(crate, BOOK / "protocols" / f"{name}.yml", f"The settings of {name}")
+        own = (results["experiment"] == experiment) & (results["protocol"] == protocol)
+        runs = _add_table(crate, f"runs/{name}", results[own], f"Each run of {name}")
+        command = f"ddr-book reproduce {experiment} --protocol {protocol}"
+        _add_action(crate, f"run-{name}", command, computes, [settings, *data], runs)
+        values = judge(results, experiment, protocol).values
         about = f"{table_title(experiment)} beside our runs with {protocol} settings"
-        file = _add_table(crate, name, values[list(_COLUMNS)], about)
-        file["variableMeasured"] = measured
-        file["about"] = [_value(crate, f"{name}-{row.Index}", row) for row in values.itertuples()]
+        table = _add_table(crate, name, values[list(_COLUMNS)], about)
+        table["variableMeasured"] = measured
+        table["about"] = [_value(crate, f"{name}-{row.Index}", row) for row in values.itertuples()]
+        command = f"judge(results, {experiment!r}, {protocol!r})"
+        made_of = [runs, printed, roles]
+        _add_action(crate, f"judge-{name}", command, judges, made_of, table, endTime=now)
+        all_runs.append(runs)
     about = "Verdicts on the paper's claims and our questions, as far as runs can test them"
-    _add_table(crate, "claims", evaluate_claims(results, live=False), about)
+    claims = _add_table(crate, "claims", evaluate_claims(results, live=False), about)
+    asked = _add_file(crate, BOOK / "claims.yml", "The claims and questions, and their tests")
+    made_of, command = [asked, printed, *all_runs], "evaluate_claims(results, live=False)"
+    _add_action(crate, "judge-claims", command, judges, made_of, claims, endTime=now)
     return crate
 
 
-def _add_table(crate, name, table, about):
-    properties = {"name": about, "encodingFormat": "text/csv", "license": LICENCE}
-    return crate.add_file(
-        io.StringIO(table.to_csv(index=False)), f"{name}.csv", properties=properties
+def _begin():
+    """Begin a crate that says what it is."""
+    crate = ROCrate(version="1.1")  # the version that the profiles build on
+    crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
+    crate.name = "Discriminative density-ratio estimation: a replication"
+    crate.description = (
+        "Every value that the paper prints, the value measured here, the verdict. Versions and "
+        "commit are those by which the runs were judged."
     )
+    crate.license = LICENCE
+    crate.datePublished = datetime.date.today().isoformat()
+    crate.root_dataset["version"] = __version__
+    crate.root_dataset["conformsTo"] = [
+        _entity(crate, url, "CreativeWork", name, version=url.rpartition("/")[2])
+        for url, name in PROFILES.items()
+    ]
+    people = "The ddr companion's contributors"
+    crate.root_dataset["author"] = _entity(crate, "#contributors", "Organization", people)
+    title = "Discriminative Density-ratio Estimation"
+    crate.root_dataset["citation"] = _entity(crate, PAPER, "ScholarlyArticle", title)
+    return crate
+
+
+def _programs(crate):
+    """The program that computes runs, the main workflow, and the one that judges them."""
+    about = {"name": "Python", "version": platform.python_version()}
+    python = crate.add(ComputerLanguage(crate, "https://www.python.org/", about))
+    needs = [
+        _entity(crate, url, "SoftwareApplication", name, url=url, version=version(name))
+        for name, url in _SOFTWARE.items()
+    ]
+    needs.append(_add_file(crate, ROOT / "requirements.lock", "The exact versions of all packages"))
+    code, source = {"version": _commit(), "license": LICENCE}, ROOT / "book" / "companion"
+    computes = crate.add_workflow(
+        source / "runs" / "reproduce.py",
+        "code/reproduce.py",
+        main=True,
+        lang=python,
+        properties={**code, "name": "Runs of a protocol", "conformsTo": {"@id": _BIOSCHEMAS}},
+    )
+    judges = crate.add_file(
+        source / "evidence" / "verdicts.py",
+        "code/verdicts.py",
+        properties={
+            **code,
+            "@type": ["File", "SoftwareSourceCode"],
+            "name": "Verdicts beside the paper",
+            "programmingLanguage": {"@id": python.id},
+        },
+    )
+    for program in (computes, judges):
+        program["softwareRequirements"] = needs
+    return computes, judges
+
+
+def _commit():
+    """The commit that is checked out, marked where files differ from it; else our version."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return __version__
+    return found.stdout.strip()
+
+
+def _data(crate):
+    """The datasets, not themselves in the crate, by the SHA-256 that the package checks."""
+    manifest = json.loads((ROOT / "ddr" / "paper" / "data" / "manifest.json").read_text("utf-8"))
+    return [
+        _entity(
+            crate,
+            f"#data-{entry['file']}",
+            "CreativeWork",
+            name,
+            sha256=entry["sha256"],
+            license=entry["licence"],
+            description=entry["description"],
+        )
+        for name, entry in manifest["datasets"].items()
+    ]
+
+
+def _add_action(crate, name, command, program, made_of, result, **more):
+    """One command: what it was given and what came of it."""
+    about = {"name": name, "description": command, "actionStatus": _DONE, **more}
+    about["agent"] = {"@id": crate.root_dataset["author"].id}
+    action = crate.add_action(program, f"#{name}", object=made_of, result=result, properties=about)
+    crate.root_dataset.append_to("mentions", action)
+
+
+def _add_file(crate, path, about):
+    data = path.read_bytes()
+    properties = {"name": about, "sha256": hashlib.sha256(data).hexdigest(), "license": LICENCE}
+    properties["encodingFormat"] = "application/yaml" if path.suffix == ".yml" else "text/plain"
+    return crate.add_file(path, f"inputs/{path.name}", properties=properties)
+
+
+def _add_table(crate, name, table, about):
+    text = table.to_csv(index=False)
+    properties = {"name": about, "encodingFormat": "text/csv", "license": LICENCE}
+    properties["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    return crate.add_file(io.StringIO(text), f"{name}.csv", properties=properties)
 
 
 def _value(crate, name, row):
@@ -74,5 +206,8 @@ def _value(crate, name, row):
 
 
 def _property(crate, identifier, name, about, **more):
-    properties = {"@type": "PropertyValue", "name": name, "description": about, **more}
-    return crate.add(ContextEntity(crate, f"#{identifier}", properties))
+    return _entity(crate, f"#{identifier}", "PropertyValue", name, description=about, **more)
+
+
+def _entity(crate, identifier, kind, name, **more):
+    return crate.add(ContextEntity(crate, identifier, {"@type": kind, "name": name, **more}))
