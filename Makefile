@@ -102,7 +102,8 @@ bench: install  ## time, memory and error beside other packages (ARGS="--against
 	$(BIN)/uv run --quiet --no-project benchmarks/speed.py $(ARGS)
 
 bench-shifts: install  ## natural shifts beside other packages, and the guard's limits
-	$(BIN)/python -c "from benchmarks.environment import ensure; ensure()"
+	$(BIN)/uv venv --quiet --allow-existing .venv-bench
+	$(BIN)/uv pip install --quiet --no-deps --python .venv-bench -r benchmarks/requirements.txt
 	.venv-bench/bin/python -m benchmarks.natural_measure _build/natural
 	.venv-bench/bin/python -m benchmarks.natural _build/natural
 	$(BIN)/python -m companion.evidence.shifts

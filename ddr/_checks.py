@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 def check_positive(value, name):
     """Return ``value`` as a float if it is a positive finite number."""
     value = _plain(value)
-    valid = isinstance(value, Real) and not isinstance(value, bool)
-    if not valid or not np.isfinite(value) or value <= 0:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
@@ -97,9 +96,7 @@ def check_weights(weight, n_rows, name="sample_weight"):
         return np.ones(n_rows)
     weight = check_some_weight(weight, name)
     if weight.shape != (n_rows,):
-        raise ValueError(
-            f"{name} must have one value per row, shape ({n_rows},), got {weight.shape}"
-        )
+        raise ValueError(f"{name} must have shape ({n_rows},), one per row, got {weight.shape}")
     return weight
 
 

@@ -10,11 +10,9 @@ import reprlib
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length, get_tags
-
-# So many rows tell where the middle of the target lies.
-_MOST_ROWS = 2000
 
 
 def rows_of(X, index):
@@ -41,8 +39,7 @@ def two_samples(X, y, X_target=None, sample_domain=None, sample_weight=None):
     if X_target is not None:
         raise ValueError("X_target must be None where sample_domain marks the target rows of X")
     domain = np.asarray(sample_domain)
-    numbers = domain.ndim == 1 and domain.dtype.kind in "iuf"
-    if not numbers or not np.all(np.abs(domain) > 0) or not np.any(domain > 0):
+    if domain.ndim != 1 or domain.dtype.kind not in "if" or not np.any(domain > 0) or 0 in domain:
         raise ValueError(
             "sample_domain must hold a positive number for each source row and a negative one for "
             f"each target row, with a source row at least, got {reprlib.repr(sample_domain)}"
@@ -62,8 +59,7 @@ def check_alike(X, X_target):
     In most columns half of its rows lie farther outside X's range than that range is wide.
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    some = X_target[:: -(-len(X_target) // _MOST_ROWS)]
-    outside = np.median(np.maximum(low - some, some - high), axis=0)
+    outside = np.median(np.maximum(low - X_target, X_target - high), axis=0)
     varied = high > low
     off = np.count_nonzero(outside[varied] > (high - low)[varied])
     if off > varied.sum() / 2:
@@ -82,18 +78,15 @@ def known_posteriors(y_target, classes, n_target):
             f"y_target must have one entry for each of the {n_target} rows of X_target, "
             f"got shape {labels.shape}"
         )
-    code = {label: number for number, label in enumerate(classes.tolist())}
-    unknown = [None] if -1 in code else [None, -1]
-    known = np.full((n_target, len(classes)), np.nan)
-    for row, label in zip(known, labels, strict=True):
-        if label in unknown or label != label:
-            continue
-        if label not in code:
-            raise ValueError(
-                f"y_target must hold classes of y, or {' or '.join(map(str, unknown))} or NaN "
-                f"where the label is unknown, got {label!r}"
-            )
-        row[:] = np.arange(len(classes)) == code[label]
+    known = (labels[:, None] == classes).astype(float)
+    unknown = (labels == None) | (labels != labels) | (labels == -1)  # noqa: E711
+    strange = labels[(known.sum(axis=1) == 0) & ~unknown.astype(bool)]
+    if len(strange):
+        raise ValueError(
+            "y_target must hold classes of y, or None or NaN or -1 where the label is unknown, "
+            f"got {strange[0]!r}"
+        )
+    known[known.sum(axis=1) == 0] = np.nan
     return known
 
 
@@ -112,10 +105,8 @@ def rows_for_ratio(X, y, X_target, transform, model):
             rows = [model[:-1].transform(Z) for Z in rows] if len(model) > 1 else rows
             model = model.steps[-1][1]
     elif not isinstance(transform, str) or transform != "passthrough":
-        if isinstance(transform, (list, tuple, np.ndarray)):
-            from sklearn.compose import make_column_transformer  # here, as few need it
-
-            transform = make_column_transformer(("passthrough", list(transform)))
+        if isinstance(transform, list):
+            transform = make_column_transformer(("passthrough", transform))
         if not hasattr(transform, "transform"):
             raise ValueError(
                 "ratio_transform must be None, 'passthrough', a list of columns or a transformer, "
@@ -123,14 +114,10 @@ def rows_for_ratio(X, y, X_target, transform, model):
             )
         fitted = clone(transform).fit(X, y)
         rows = [fitted.transform(Z) for Z in rows]
-    return [_numbers(Z, name) for Z, name in zip(rows, ("X", "X_target"), strict=True)]
-
-
-def _numbers(X, name):
     try:
-        return check_array(X.toarray() if issparse(X) else X, dtype=np.float64, input_name=name)
+        rows = [Z.toarray() if issparse(Z) else Z for Z in rows]
+        return [check_array(Z, dtype=np.float64) for Z in rows]
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"ratio_transform must make finite numbers of {name}, or name its columns that are: "
-            f"{error}"
+            f"ratio_transform must make finite numbers of X, or name its columns that are: {error}"
         ) from error

@@ -13,13 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr._checks import check_count, check_given, check_rows, check_weights
-from ddr._domains import (
-    check_alike,
-    known_posteriors,
-    rows_for_ratio,
-    takes_nan,
-    two_samples,
-)
+from ddr._domains import check_alike, known_posteriors, rows_for_ratio, takes_nan, two_samples
 from ddr.algorithm import State, rounds, until_drop
 from ddr.information import effective_sample_size
 from ddr.iwcv import check_labelled, fit_weighted, weight_parameter
@@ -38,14 +32,12 @@ def _told(states, max_iter):
 
 
 def _record(state, last):
-    change = np.nan
-    if last is not None:
-        change = np.linalg.norm(state.weights - last.weights) / np.linalg.norm(last.weights)
+    change = np.linalg.norm(state.weights - last.weights) / np.linalg.norm(last.weights)
     return {
         "mutual_information": state.information,
         "prior_ratio": state.gamma,
         "effective_sample_size": effective_sample_size(state.weights),
-        "weight_change": float(change),
+        "weight_change": np.nan if state is last else float(change),
     }
 
 
@@ -199,18 +191,10 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
                 check_alike(*seen)
             return seen
 
-        states = rounds(
-            X,
-            y,
-            X_target,
-            learner,
-            ratio,
-            view=view,
-            sample_weight=sample_weight,
-            known=None
-            if y_target is None
-            else known_posteriors(y_target, self.classes_, len(X_target)),
-        )
+        options = {"view": view, "sample_weight": sample_weight}
+        if y_target is not None:
+            options["known"] = known_posteriors(y_target, self.classes_, len(X_target))
+        states = rounds(X, y, X_target, learner, ratio, **options)
         max_iter = check_count(self.max_iter, "max_iter")
         if self.verbose:
             states = _told(states, max_iter)
@@ -220,11 +204,8 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_plain(self, learner, X, y, sample_weight):
-        warnings.warn(
-            "X_target was not given: this is the plain estimator, with weights of one",
-            UserWarning,
-            stacklevel=3,
-        )
+        message = "X_target was not given: this is the plain estimator, with weights of one"
+        warnings.warn(message, stacklevel=3)
         ones = np.ones(len(y))
         model = fit_weighted(learner, X, y, ones if sample_weight is None else sample_weight)
         self._keep(State(ones, ones, np.ones(len(self.classes_)), model, None), 1, [])
@@ -236,16 +217,14 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         learner = GaussianNB() if self.estimator is None else self.estimator
         ratio = ULSIF() if self.ratio is None else self.ratio
-        if isinstance(learner, type) or not hasattr(learner, "fit"):
-            raise TypeError(f"estimator must be a classifier like GaussianNB(), got {learner!r}")
-        if not hasattr(learner, "predict_proba"):
-            raise TypeError(f"estimator must have predict_proba, got {learner!r}")
-        if weight_parameter(learner) is None:
-            raise TypeError(f"estimator must accept sample_weight in fit, got {learner!r}")
-        if not isinstance(ratio, DensityRatio):
+        able = hasattr(learner, "predict_proba") and weight_parameter(learner) is not None
+        if isinstance(learner, type) or not able:
             raise TypeError(
-                f"ratio must be a density-ratio estimator of ddr like ULSIF(), got {ratio!r}"
+                "estimator must be a classifier like GaussianNB(), with predict_proba and a fit "
+                f"that takes sample_weight, got {learner!r}"
             )
+        if not isinstance(ratio, DensityRatio):
+            raise TypeError(f"ratio must be a ratio estimator like ULSIF(), got {ratio!r}")
         if not callable(self.stopping):
             raise TypeError(f"stopping must be a function like until_drop, got {self.stopping!r}")
         learner, ratio = clone(learner), clone(ratio)
@@ -271,8 +250,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(
-                "y must have at least 2 classes to tell apart, "
-                f"got one class, {self.classes_.tolist()[0]!r}"
+                f"y must have at least 2 classes, got only {self.classes_.tolist()[0]!r}"
             )
         return X, y
 
@@ -291,7 +269,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.weights_, self.estimator_ = state.weights, state.model
         self.class_ratio_, self.prior_ratio_ = state.beta, state.gamma
         self.n_iter_, self.agreement_ = n_iter, 1.0
-        lasts = [None, *states[:-1]] if states else []
+        lasts = states[:1] + states[:-1]
         self.history_ = [_record(s, last) for s, last in zip(states, lasts, strict=True)]
         if states:
             self.initial_estimator_ = states[0].model
@@ -302,21 +280,24 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         """Tell the caller of ``fit`` why the weights, or the model, may not be trusted."""
         vanished = sorted({c for state in states for c in state.vanished})
         if vanished:
-            warnings.warn(
-                f"the ratio vanishes at every row of class {self.classes_[vanished[0]]} and "
-                "counts as one there: training and test samples hardly overlap at this width",
+            kind, message = (
                 OverlapWarning,
-                stacklevel=3,
+                (
+                    f"the ratio vanishes at every row of class {self.classes_[vanished[0]]} and "
+                    "counts as one there: training and test samples hardly overlap at this width"
+                ),
             )
         elif seen and warn_of_overlap(*seen, self.weights_, stacklevel=3):
             return
         elif self.agreement_ < LOW_AGREEMENT:
-            warnings.warn(
-                f"the adapted model contradicts the unadapted one on {1 - self.agreement_:.0%} of "
-                "the target rows, which more often harms than helps: see ddr.shift_report",
-                AgreementWarning,
-                stacklevel=3,
+            kind, changed = AgreementWarning, 1 - self.agreement_
+            message = (
+                f"the adapted model contradicts the unadapted one on {changed:.0%} of the target "
+                "rows, which more often harms than helps: see ddr.shift_report"
             )
+        else:
+            return
+        warnings.warn(message, kind, stacklevel=3)
 
     def _ask(self, method, X):
         """What the learner says of new rows."""

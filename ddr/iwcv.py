@@ -17,17 +17,17 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold
+from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    assert_all_finite,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
     has_fit_parameter,
+    validate_data,
 )
 
 from ddr._checks import check_choice, check_count, check_given, check_weights
@@ -63,21 +63,14 @@ def weighted_splits(cv, X, y, weight, random_state=None):
         kept = np.flatnonzero(weight > 0)
         folds = stratified_folds(y[kept], cv, random_state)
         return [(kept[train], kept[test]) for train, test in folds]
-    if isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
-        raise ValueError(
-            f"cv must be a number of folds, a splitter or (train, test) indices, got {cv!r}"
-        )
-    rows = np.arange(len(y))
-    splits = []
-    for train, test in cv.split(X, y) if hasattr(cv, "split") else cv:
-        train, test = rows[train], rows[test]
-        train, test = train[weight[train] > 0], test[weight[test] > 0]
-        if len(test):
-            splits.append((train, test))
-        if not len(train):
-            raise ValueError("cv must leave training rows of positive weight in each fold")
-    if not splits:
-        raise ValueError("cv must hold out at least one row of positive weight, got none")
+    rows, kept = np.arange(len(y)), weight > 0
+    splits = [
+        (rows[train][kept[train]], rows[test][kept[test]])
+        for train, test in check_cv(cv).split(X, y)
+    ]
+    splits = [(train, test) for train, test in splits if len(test)]
+    if not splits or not all(len(train) for train, _ in splits):
+        raise ValueError("cv must leave rows of positive weight to train on and to hold out")
     return splits
 
 
@@ -117,8 +110,7 @@ def weighted_risk(losses, weight):
 
 def first_best(risk):
     """Index of the first of the lowest risks; differences by rounding count as ties."""
-    risk = np.asarray(risk)
-    return int(np.flatnonzero(risk <= risk.min() + _TIE)[0])
+    return int(np.argmax(np.asarray(risk) <= np.min(risk) + _TIE))
 
 
 def weight_parameter(estimator):
@@ -140,12 +132,10 @@ def fit_weighted(estimator, X, y, weight):
 def _fit(estimator, X, y, weight, X_target=None):
     """Fit a clone, with the weights or the target that may be given."""
     if weight is None:
-        target = {} if X_target is None else {"X_target": X_target}
-        return clone(estimator).fit(X, y, **target)
+        return clone(estimator).fit(X, y, **({} if X_target is None else {"X_target": X_target}))
     if weight_parameter(estimator) is None:
         raise ValueError(
-            f"estimator must take sample_weight in fit, got {type(estimator).__name__}; "
-            "with weighted_fit=False the weights act on the scores only"
+            f"estimator must take sample_weight in fit, or weighted_fit be False, got {estimator!r}"
         )
     return fit_weighted(estimator, X, y, weight)
 
@@ -162,10 +152,7 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
     if loss == "zero_one":
         return (model.predict(rows_of(X, test)) != y[test]).astype(float)
     if not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"loss must be 'zero_one' for an estimator without predict_proba, got {loss!r} "
-            f"for {estimator!r}"
-        )
+        raise ValueError(f"loss must be 'zero_one' without predict_proba, got {loss!r}")
     # A class that the fold's training rows lack keeps probability zero.
     classes, y_index = np.unique(np.concatenate([model.classes_, y[test]]), return_inverse=True)
     posterior = np.zeros((len(test), len(classes)))
@@ -174,13 +161,12 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
 
 
 def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss, X_target=None):
-    """Weighted risk of each fold, and the total weight that each fold holds out."""
-    mass = np.array([weight[test].sum() for _, test in splits])
+    """Weighted risk of each fold, and that of all, in which a fold counts by its weight."""
     risks = []
     for train, test in splits:
         losses = _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target)
         risks.append(weighted_risk(losses, weight[test]))
-    return np.array(risks), mass
+    return risks, np.average(risks, weights=[weight[test].sum() for _, test in splits])
 
 
 def check_labelled(estimator, X, y, sample_weight):
@@ -189,13 +175,7 @@ def check_labelled(estimator, X, y, sample_weight):
     if learner is not None and is_regressor(learner):
         raise ValueError(f"estimator must be a classifier, got {learner!r}")
     check_given(X, "X")
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
-        )
     y = column_or_1d(y, warn=True)
-    if y.dtype.kind in "fc":
-        assert_all_finite(y, input_name="y")
     check_consistent_length(X, y)
     check_classification_targets(y)
     return y, check_weights(sample_weight, len(y))
@@ -257,8 +237,7 @@ def importance_weighted_score(
     y, weight = check_labelled(estimator, X, y, sample_weight)
     fit_weight = weight if weighted_fit and sample_weight is not None else None
     splits = weighted_splits(cv, X, y, weight, random_state)
-    risk, mass = _fold_risks(estimator, X, y, weight, fit_weight, splits, loss)
-    return float(np.average(risk, weights=mass))
+    return float(_fold_risks(estimator, X, y, weight, fit_weight, splits, loss)[1])
 
 
 def _best_estimator_has(method):
@@ -295,12 +274,11 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : classifier
         Fitted on all rows of positive weight.
     cv_results_ : dict
-        ``params``, ``param_<name>``, ``risk``, ``rank_risk`` and ``split<k>_risk`` of each
-        candidate; ready for a pandas table.
+        ``params``, ``risk`` and ``split<k>_risk`` of each candidate; ready for a pandas table.
     n_splits_ : int
     classes_ : ndarray of shape (m,)
     n_features_in_ : int
-        Where the best estimator tells it.
+        Where X tells it.
 
     Examples
     --------
@@ -344,12 +322,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_given(X, "X")
         X, y, X_target, sample_weight = two_samples(X, y, X_target, sample_domain, sample_weight)
         y, weight = check_labelled(self, X, y, sample_weight)
-        if X_target is not None:
-            last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
-            if not has_fit_parameter(last, "X_target"):
-                raise TypeError(
-                    f"estimator must take X_target in fit, as DDRClassifier does, got {last!r}"
-                )
+        validate_data(self, X, skip_check_array=True)  # notes the columns and their names
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
             raise ValueError(f"param_grid must hold a candidate, got {self.param_grid!r}")
@@ -362,9 +335,9 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             _fold_risks(model, X, y, weight, fit_weight, splits, self.loss, X_target)
             for model in models
         ]
-        risks = np.array([risk for risk, _ in scored])
-        risk = np.average(risks, axis=1, weights=scored[0][1])
-        self.cv_results_ = _results_table(candidates, risk, risks)
+        folds, risk = (np.array(part) for part in zip(*scored, strict=True))
+        self.cv_results_ = {"params": candidates, "risk": risk}
+        self.cv_results_ |= {f"split{k}_risk": column for k, column in enumerate(folds.T)}
         self.best_index_ = first_best(risk)
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(risk[self.best_index_])
@@ -374,9 +347,6 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         rows = X if kept.all() else rows_of(X, kept)
         self.best_estimator_ = _fit(models[self.best_index_], rows, y[kept], fit_weight, X_target)
         self.classes_ = self.best_estimator_.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.best_estimator_, name):
-                setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
     def predict(self, X):
@@ -398,18 +368,5 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags = inner.input_tags
-        tags.classifier_tags = inner.classifier_tags
+        tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def _results_table(candidates, risk, fold_risks):
-    table = {"params": candidates}
-    for name in sorted({name for params in candidates for name in params}):
-        table[f"param_{name}"] = [params.get(name) for params in candidates]
-    table["risk"] = risk
-    table["rank_risk"] = np.array([1 + np.sum(risk < r - _TIE) for r in risk])
-    for k, column in enumerate(fold_risks.T):
-        table[f"split{k}_risk"] = column
-    return table

@@ -11,10 +11,10 @@ from sklearn.utils import check_random_state
 _BLOCK_ELEMENTS = 2**17
 # Distances and kernel values are kept between passes up to this size, else recomputed.
 _CACHE_BYTES = 2**27
-# The exponential of anything below is zero in double precision.
-_VANISHING = -746.0
-# Widths beyond these have a square that vanishes or overflows.
-_NARROWEST, _WIDEST = 1e-150, 1e150
+# Exponentials of numbers below cost ten times the time and are as good as zero.
+_VANISHING = -700.0
+# A width below this has a square that vanishes.
+_NARROWEST = 1e-150
 
 
 def squared_distances(X, centers):
@@ -51,19 +51,11 @@ def gaussian_kernel(X, centers, sigma, *, squared=None, out=None):
     array([1.    , 0.6065])
     """
     squared = squared_distances(X, centers) if squared is None else squared
-    sigma = min(max(sigma, _NARROWEST), _WIDEST)
-    out = np.multiply(squared, -0.5 / sigma**2, out=out)
-    if out.min(initial=0.0) > _VANISHING:
+    out = np.multiply(squared, -0.5 / max(sigma, _NARROWEST) ** 2, out=out)
+    alive = out > _VANISHING
+    if alive.all():
         return np.exp(out, out=out)
-    # Underflow makes np.exp several times slower, and its result is known.
-    flat = out.ravel(order="K")
-    alive = np.flatnonzero(flat > _VANISHING)
-    if 2 * len(alive) > len(flat):
-        return np.exp(out, out=out)
-    values = np.exp(flat[alive])
-    flat.fill(0.0)
-    flat[alive] = values
-    return out
+    return np.multiply(np.exp(np.maximum(out, _VANISHING, out=out), out=out), alive, out=out)
 
 
 def median_distance(X, max_rows=1000, random_state=0):
@@ -73,27 +65,16 @@ def median_distance(X, max_rows=1000, random_state=0):
     if len(X) < 2:
         return 1.0
     distances = pdist(X)
-    apart = distances > _NARROWEST
-    median = float(np.median(distances))
-    if median <= _NARROWEST and np.any(apart):
+    if np.median(distances) <= _NARROWEST:
         # More than half of the pairs coincide: the rest still tells the scale.
-        median = float(np.median(distances[apart]))
-    return median if median > _NARROWEST else 1.0
+        distances = distances[distances > _NARROWEST]
+    return float(np.median(distances)) if len(distances) else 1.0
 
 
 def group_equal_rows(X):
     """Number the distinct rows in the order in which they first appear."""
-    # Rows are compared through a 64-bit hash of their bytes; adding zero makes -0.0 equal 0.0.
-    multipliers = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) | 1
-    keys = np.empty(len(X), dtype=np.uint64)
-    for rows in row_blocks(len(X), X.shape[1]):
-        bits = (np.ascontiguousarray(X[rows], dtype=np.float64) + 0.0).view(np.uint64)
-        bits = bits ^ (bits >> np.uint64(32))  # round numbers have their digits in the upper half
-        keys[rows] = (bits * multipliers).sum(axis=1, dtype=np.uint64)
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+    numbers = {}  # adding zero makes -0.0 equal 0.0
+    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in X + 0.0], int)
 
 
 def distinct_rows(X, weight):
@@ -145,34 +126,27 @@ class KernelBlocks:
         self.X, self.centers = X, centers
         self.slices = row_blocks(len(X), len(centers))
         self.cached = 8 * len(X) * len(centers) <= _CACHE_BYTES
-        self._distances = None
-        self._kernels, self._sigma = None, None
+        self._distances = self._kernels = self._sigma = None
 
     def _blocks(self):
         """Yield ``(rows, D)`` with the squared distances of each block, not to be written to."""
-        if self._distances is not None:
-            yield from zip(self.slices, self._distances, strict=True)
-            return
-        kept = []
-        for rows in self.slices:
-            D = squared_distances(self.X[rows], self.centers)
-            if self.cached:
-                kept.append(D)
-            yield rows, D
-        if self.cached:
-            self._distances = kept
-
-    def _kernel(self, rows, sigma, squared, out=None):
-        return gaussian_kernel(self.X[rows], self.centers, sigma, squared=squared, out=out)
+        blocks = ((rows, squared_distances(self.X[rows], self.centers)) for rows in self.slices)
+        if not self.cached:
+            return blocks
+        if self._distances is None:
+            self._distances = list(blocks)
+        return self._distances
 
     def at(self, sigma):
         """Yield ``(rows, K)`` for each block at one width; treat ``K`` as read-only."""
+        blocks = (
+            (rows, gaussian_kernel(None, None, sigma, squared=D)) for rows, D in self._blocks()
+        )
         if not self.cached:
-            return ((rows, self._kernel(rows, sigma, D)) for rows, D in self._blocks())
+            return blocks
         if sigma != self._sigma:
-            self._kernels = [self._kernel(rows, sigma, D) for rows, D in self._blocks()]
-            self._sigma = sigma
-        return zip(self.slices, self._kernels, strict=True)
+            self._kernels, self._sigma = list(blocks), sigma
+        return self._kernels
 
     def at_each(self, sigmas):
         """Yield ``(rows, i, K)`` for each block at each width, from the widest to the narrowest.
@@ -189,7 +163,7 @@ class KernelBlocks:
                 if last is not None and abs(2 * (sigmas[i] / last) ** 2 - 1) < 1e-12:
                     np.multiply(K, K, out=K)
                 else:
-                    self._kernel(rows, sigmas[i], D, K)
+                    gaussian_kernel(None, None, sigmas[i], squared=D, out=K)
                 last = sigmas[i]
                 if not K.any():
                     break  # narrower kernels vanish as well, and add nothing to any sum

@@ -160,9 +160,8 @@ class KLIEP(DensityRatio):
     def _select(self, train, X_test, test_weight, rng):
         """Choose the width by the likelihood of held-out test rows."""
         n_folds = check_count(self.n_folds, "n_folds", minimum=2)
-        most = max(_FEW_FOLDS, len(X_test))
-        if n_folds > most:
-            raise ValueError(f"n_folds must be at most {most} here, got {n_folds}")
+        if n_folds > max(_FEW_FOLDS, len(X_test)):
+            raise ValueError(f"n_folds must be at most {len(X_test)} here, got {n_folds}")
         self.scores_, best = None, 0
         if len(self.sigmas_) > 1:
             folds = assign_folds(X_test, n_folds, test_weight, rng)

@@ -108,7 +108,4 @@ class KMM(DensityRatio):
         return median_distance(choose_centers(X_test, 500, test_weight, self.random_state))
 
     def _predict(self, X):
-        raise NotImplementedError(
-            "KMM weights only the training rows it was fitted to: it has no value at new rows; "
-            "use ULSIF or KLIEP for those"
-        )
+        raise NotImplementedError("KMM has no value at new rows: use ULSIF or KLIEP for those")

@@ -10,18 +10,13 @@ import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ddr._checks import (
-    check_count,
-    check_given,
-    check_new_rows,
-    check_rows,
-    check_weights,
-)
+from ddr._checks import check_count, check_given, check_new_rows, check_rows, check_weights
 from ddr.information import effective_sample_size
-from ddr.kernels import choose_centers, median_distance, row_blocks, squared_distances
+from ddr.kernels import choose_centers, median_distance
 
 #: Of adapted fits that agree less with the unadapted one, about half lose more than 5 points.
 LOW_AGREEMENT = 0.7
@@ -68,13 +63,9 @@ def far_share(X_train, X_test, max_rows=100):
     """
     if np.all(X_train == X_train[0]):
         return 0.0
-    some_test = X_test[:: -(-len(X_test) // max_rows)]
-    some_train = X_train[:: -(-len(X_train) // max_rows)]
-    nearest = np.full(len(some_test), np.inf)
-    for rows in row_blocks(len(X_train), len(some_test)):
-        block = squared_distances(X_train[rows], some_test)
-        np.minimum(nearest, block.min(axis=0), out=nearest)
-    return float(np.mean(nearest > (3.0 * median_distance(some_train)) ** 2))
+    few_train, few_test = (X[:: -(-len(X) // max_rows)] for X in (X_train, X_test))
+    _, nearest = pairwise_distances_argmin_min(few_test, X_train)
+    return float(np.mean(nearest > 3.0 * median_distance(few_train)))
 
 
 def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
@@ -88,11 +79,8 @@ def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
         reason = f"{far:.0%} of the test rows lie far from every training row"
     else:
         return False
-    warnings.warn(
-        f"{reason}: training and test samples hardly overlap",
-        OverlapWarning,
-        stacklevel=stacklevel + 1,
-    )
+    message = f"{reason}: training and test samples hardly overlap"
+    warnings.warn(message, OverlapWarning, stacklevel=stacklevel + 1)
     return True
 
 

@@ -133,7 +133,7 @@ class AdjustedClassifier(ClassifierMixin, BaseEstimator):
 
     .. math:: p'(c|x) \propto p(c|x)^{temperature} \exp(offset_c)
 
-    A calibrated model has the offsets of :func:`calibrate`; for another class prior the logarithm
+    A calibrated model has the offsets of ``calibrate``; for another class prior the logarithm
     of the prior ratio is added (Saerens and others, 2002); labels of the target add offsets too.
     """
 

@@ -269,24 +269,3 @@ def test_verify_names_what_differs_and_counts_what_agrees(verification, capsys):
         r"ddr-book: synthetic c: published with other parameters \(seed: \d+ there", said[1]
     )
     assert not verification.exists(), "a verification that ended is not taken up"
-
-
-def test_an_interrupted_verification_is_taken_up_again(verification, monkeypatch, capsys):
-    computed = []
-
-    class Interrupted(Run):
-        def __call__(self, case, seed):
-            if computed:
-                raise KeyboardInterrupt
-            computed.append(case)
-            return super().__call__(case, seed)
-
-    monkeypatch.setattr("companion.runs.reproduce.Run", Interrupted)
-    assert main(["verify", "--all", "--jobs", "1"]) == 130
-    assert len(stored(verification)) == 1
-    monkeypatch.setattr("companion.runs.reproduce.Run", Run)
-    capsys.readouterr()
-    assert main(["verify", "--all", "--jobs", "1"]) == 1
-    out, err = capsys.readouterr()
-    assert "| 1/2 [" in err
-    assert out.endswith("1 of 3 protocols agree\n")

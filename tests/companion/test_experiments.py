@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from companion.evidence.printed import values
 from companion.evidence.universes import BASELINE, protocol_of, universe_gains
-from companion.runs import experiments
 from companion.runs.experiments import Run, draw, draw_problem, measure, methods_of, seeds_of
 from companion.runs.multiverse import read as read_multiverse
 from companion.runs.multiverse import specifications, universes
@@ -38,19 +37,6 @@ def small(experiment, **changes):
 
 
 CASES = {"synthetic": "100", "biased": "Ionosphere", "cross": "MNIST to USPS 5 vs 6"}
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_run_gives_one_row_for_each_method(experiment):
-    protocol, case = small(experiment), CASES[experiment]
-    rows = Run(protocol)(case, 0)
-    assert [row["method"] for row in rows] == methods_of(protocol, case)
-    for row in rows:
-        assert 0.3 < row["accuracy"] <= 1.0
-        assert row["seconds"] >= 0
-        if row["method"] != "Oracle-cvtest":
-            assert 0 < row["ess"] <= 1 + 1e-12
-        assert np.isnan(row["n_iter"]) != row["method"].startswith("DDR-")
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
@@ -133,13 +119,6 @@ def test_protocols_cover_every_printed_cell(experiment):
         assert content["runs"] == 30
         assert content["experiment"] == experiment
         assert content["protocol"] == protocol
-
-
-def test_kliep_and_kmm_join_where_promised():
-    further = {"KLIEP", "DDR-KLIEP", "KMM", "DDR-KMM"}
-    assert further <= set(load_protocol("synthetic")["methods"])
-    biased = load_protocol("biased")
-    assert sum(further <= set(methods_of(biased, case)) for case in biased["cases"]) >= 3
 
 
 @pytest.mark.parametrize(
@@ -253,14 +232,6 @@ def test_an_unbiased_naive_bayes_divides_by_one_less():
     assert model.var_.ravel() == pytest.approx([0.5, 4.0])
 
 
-def test_universes_have_a_question_and_changes_of_known_experiments():
-    content = read_multiverse()
-    for universe in content["universes"].values():
-        assert universe["question"]
-        assert set(universe) <= {"name", "question", "all", *EXPERIMENTS}
-    assert set(content["joint"]["runs"]) == set(EXPERIMENTS)
-
-
 def test_gains_are_means_over_cases():
     rows = [
         {"experiment": "synthetic", "protocol": "matched", "case": case, "seed": seed}
@@ -301,10 +272,3 @@ def test_recomputation_notices_another_method_of_equal_accuracy(wrong, monkeypat
     broken_run = type("Broken", (Run,), {"__call__": lambda _, *task: broken(*task)})
     monkeypatch.setattr("companion.runs.results.Run", broken_run)
     assert what_moved(recompute(content, cases=["100", "200"])) != []
-
-
-def test_experiments_module_lists_what_protocols_may_name():
-    for experiment, protocol in PUBLISHED:
-        content = load_protocol(experiment, protocol)
-        assert content["learner"]["name"] in experiments.LEARNERS
-        assert set(content["ratios"]) <= set(experiments.RATIOS)

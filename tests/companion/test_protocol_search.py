@@ -81,23 +81,11 @@ def responses(search):
     return pd.DataFrame(rows, columns=columns).assign(stage="third")
 
 
-def test_a_search_of_no_table_is_refused():
-    with pytest.raises(
-        ValueError, match="the search must be one of synthetic, biased, biased-kernels, cross, got"
-    ):
-        searching.read_search("toy")
-
-
 def test_a_selection_takes_the_least_risk(responses):
     chosen = searching.selected(responses, [0.1, 10.0])
     offered = responses[responses["candidate"] != 1.0]
     least = offered.loc[offered.groupby(["variant", "case", "draw"])["risk"].idxmin()]
     assert sorted(chosen.index) == sorted(least.index)
-
-
-def test_of_equal_risks_the_smaller_c_is_taken(responses):
-    chosen = searching.selected(responses.assign(risk=0.5), [10.0, 0.1])
-    assert set(chosen["candidate"]) == {0.1}
 
 
 def test_a_protocol_is_in_the_set_of_its_own_fresh_runs_and_another_is_not(search):
@@ -161,12 +149,6 @@ def test_distances_count_spreads_as_well_as_means(search):
     whole = np.ones((1, len(CASES)))
     assert confidence.distance(off, 0 * off, whole).item() == pytest.approx(0.03)
     assert confidence.distance(0 * off, off, whole).item() == pytest.approx(0.03)
-
-
-def test_draws_from_moments_have_these_moments():
-    mean, sd = np.array([[0.7, 0.8]]), np.array([[0.02, 0.1]])
-    made = confidence.from_moments(["a"], ["x", "y"], mean, sd, 9)
-    np.testing.assert_allclose(confidence.moments(made.draws), (mean, sd))
 
 
 @pytest.mark.parametrize("name", ["synthetic", "cross"])

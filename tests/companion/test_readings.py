@@ -3,17 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from companion.evidence.gains import paired
 from companion.evidence.readings import (
-    direction_reading,
     gap_reading,
-    half_reading,
     mildest_case,
     open_run_reading,
     posterior_spread,
-    worded_counts,
 )
-from companion.evidence.verdicts import compare
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.results import published_results
 from sklearn.linear_model import LogisticRegression
@@ -33,16 +28,6 @@ def tidy(means, experiment="biased", protocol="matched", **columns):
     ]
     table = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
     return table.assign(experiment=experiment, protocol=protocol, **columns)
-
-
-def test_counts_are_those_of_the_t_tests():
-    better, worse = (0.7, 0.7, 0.8), (0.7, 0.7, 0.6)
-    runs = tidy({"Diabete": better, "Ionosphere": worse, "Australian": worse})
-    tested = paired(runs, "biased")
-    assert worded_counts(tested, "DDR-uLSIF") == (
-        "DDR-uLSIF is significantly better than uLSIF in 1 of 3 cases, worse in 2; "
-        "mean −3.33 points."
-    )
 
 
 def test_mildest_weights_are_those_of_the_largest_sample_size():
@@ -79,22 +64,6 @@ def test_run_in_the_open_is_found_among_the_published_ones():
     )
     other = changed(settings, seed=1)
     assert "No published run" in open_run_reading(other, "USPS5v6", 3, scores)
-
-
-def test_directions_are_read_apart():
-    means = {"USPS to MNIST 5 vs 6": (0.6, 0.6, 0.58), "MNIST to USPS 5 vs 6": (0.6, 0.6, 0.65)}
-    compared = compare(tidy(means, "cross"), "cross")
-    compared = compared[compared["case"].isin(means)]
-    first, second = direction_reading(compared)
-    assert first.startswith("USPS to MNIST: DDR adds −2.00 points to uLSIF here")
-    assert second.startswith("MNIST to USPS: DDR adds +5.00 points to uLSIF here")
-
-
-def test_no_mean_below_one_half_names_none():
-    means = pd.DataFrame({"uLSIF": [0.52, 0.7]}, index=["a", "b"])
-    text = half_reading(means, pd.Series([0.6, 0.6], index=["a", "b"]))
-    assert text.startswith("Of 2 mean accuracies 0 lie below one half and 1 within 5 points")
-    assert "1 are lower than always naming" in text
 
 
 def test_posteriors_are_those_of_the_weighted_learner():

@@ -25,7 +25,7 @@ def copy(root, tmp_path):
 
 def test_the_numbers_are_current(root):
     """Fails when runs were published and `ddr-book readme` was not run after it."""
-    assert readme.stale(root) == []
+    assert not readme.stale(root)
 
 
 def test_check_answers_by_exit_code(copy, printed, capsys, monkeypatch):
@@ -38,13 +38,10 @@ def test_check_answers_by_exit_code(copy, printed, capsys, monkeypatch):
     assert main(["readme", "--check"]) == 0
 
 
-def test_a_moved_number_is_noticed_in_text_and_picture(copy, printed):
+def test_a_moved_number_is_noticed(copy, printed):
     readme.write(copy, printed)
-    assert readme.stale(copy, printed) == []
-    reasons = readme.stale(copy, swapped(printed))
-    assert len(reasons) == 2
-    assert "README.md" in reasons[0]
-    assert "findings.png" in reasons[1]
+    assert not readme.stale(copy, printed)
+    assert readme.stale(copy, swapped(printed))
 
 
 def test_an_edited_number_is_noticed(copy, printed):
@@ -53,7 +50,7 @@ def test_an_edited_number_is_noticed(copy, printed):
     text = path.read_text(encoding="utf-8")
     assert "+0.87 points" in text  # the printed gain of the synthetic table
     path.write_text(text.replace("+0.87 points", "+0.88 points"), encoding="utf-8")
-    assert len(readme.stale(copy, printed)) == 1
+    assert readme.stale(copy, printed)
 
 
 def test_writing_twice_changes_nothing(copy, printed):

@@ -265,16 +265,6 @@ def test_mistakes_are_refused_before_running(command, repository, capsys, argume
     assert not (repository / "artifacts").exists()
 
 
-def test_equations_of_a_rerun_keep_the_numbers_of_their_source(make_notebook):
-    first = "See {eq}`eq-b` and {eq}`elsewhere`.\n\n$$\na\n$$\n\nbare\n\n$$\nb\n$$ (eq-a)"
-    page = make_notebook("# T", first, "$$\nc\n$$ (eq-b)")
-    as_rerun(page, "01_x", "r", {}, 1.0)
-    text = "\n".join(cell.source for cell in page.cells)
-    assert "See {ref}`(2) <eq-b--r>` and {eq}`elsewhere`.\n\n$$\na\n$$\n\nbare" in text
-    assert "b \\tag{1}" in text
-    assert "c \\tag{2}" in text
-
-
 @pytest.mark.hardening(
     "hostile text", mends="Any rerun of the theory broke the build of the whole site."
 )

@@ -158,11 +158,6 @@ def test_what_is_not_as_published_is_named(published, computed, harm, said):
         publish_store(computed)  # which would write a new list
 
 
-def test_a_folder_without_files_has_no_runs(tmp_path):
-    assert published_results(tmp_path / "none").empty
-    assert list(published_results(tmp_path).columns) == list(COLUMNS)
-
-
 def test_a_caller_may_change_what_it_got(published):
     mine = published_results()
     mine["accuracy"] = 0.0
@@ -170,13 +165,6 @@ def test_a_caller_may_change_what_it_got(published):
 
 
 # --- what a page shows ------------------------------------------------------------------------
-
-
-def test_stored_runs_are_read_and_nothing_is_computed(protocol, published, tmp_path):
-    shown = runs_to_show(protocol, 2, ["100"])
-    pd.testing.assert_frame_equal(shown.rows, published_runs(protocol))
-    assert str(shown) == "2 runs from the store, 0 computed for this page"
-    assert not (tmp_path / "build").exists()
 
 
 def test_only_missing_runs_are_computed(protocol, published, tmp_path):
@@ -189,16 +177,6 @@ def test_only_missing_runs_are_computed(protocol, published, tmp_path):
     found = shown.rows[(shown.rows["case"] == "200") & (shown.rows["seed"] == 1)]
     assert found["accuracy"].tolist() == [row["accuracy"] for row in expected]
     assert listed_files(published) == before
-
-
-def test_other_parameters_are_computed_in_silence(protocol, published, tmp_path, capfd, caplog):
-    other = changed(protocol, seed=5)
-    shown = runs_to_show(other, 1, ["100"])
-    assert (shown.stored, shown.computed) == (0, 1)
-    assert caplog.records == []
-    assert capfd.readouterr().err == ""
-    again = runs_to_show(other, 1, ["100"])
-    pd.testing.assert_frame_equal(again.rows, shown.rows)  # taken up again, seconds included
 
 
 def test_incomplete_runs_are_shown_and_completed_on_request(protocol, published, tmp_path):

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from companion.evidence import shift_pictures as pictures
 from companion.evidence import shifts
 
 from benchmarks import natural
@@ -110,18 +109,3 @@ def test_label_shift_controls_find_the_class_weights():
     assert label_shift_weights(Cross, regularise=False) == pytest.approx([0.2, 1.8], abs=0.1)
     held = label_shift_weights(Cross, regularise=True)
     assert 0.2 < held[0] < 1 < held[1] < 1.8
-
-
-def test_page_and_readme_are_computed(tmp_path, scores):
-    text = shifts.words().data
-    assert f"{len(scores[scores.kind.isin(shifts.NATURAL)]):,} fits" in text
-    assert len(shifts.advice().split()) <= 55
-    assert "RLLS" in shifts.without_labels().data
-    assert "Model Picker" in shifts.with_labels().data
-    assert "of the oracle" in shifts.targets().data
-    for name, figure in (
-        ("rule", pictures.rule_that_runs()),
-        ("labels", pictures.gain_by_labels()),
-    ):
-        figure.savefig(tmp_path / f"{name}.png")
-        assert (tmp_path / f"{name}.png").stat().st_size > 10_000

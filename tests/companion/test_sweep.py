@@ -1,9 +1,7 @@
 """The sweep: killed, interrupted, doubled or spread over a cluster, it gives the same rows."""
 
-import io
 import multiprocessing
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -133,13 +131,6 @@ def test_a_damaged_run_is_computed_again_and_no_other(root, uninterrupted, caplo
     assert comparable(root) == uninterrupted
 
 
-def test_two_jobs_give_the_same_rows_as_one(root, uninterrupted):
-    run = RidgeRun()
-    sweep(work(run, root, N_TASKS), jobs=2)
-    assert run.n_calls == 0, "the runs were meant to be computed in other processes"
-    assert comparable(root) == uninterrupted
-
-
 def test_only_what_is_missing_in_any_of_the_stores_is_computed(root):
     run, other = RidgeRun(), Store(root, {}, protocol="other")
     sweep([(make_store(root), run, make_tasks(6) * 2)])
@@ -249,20 +240,3 @@ def test_no_scheduler_is_one_sentence(root, monkeypatch):
     with pytest.raises(SweepError, match="scheduler needs the package distributed"):
         sweep(work(RidgeRun(), root, 2), scheduler="tcp://127.0.0.1:9")
     assert not root.exists()
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize(
-    ("stream", "progress", "shown"),
-    [(Terminal, None, 1), (Terminal, False, 0), (io.StringIO, None, 0), (io.StringIO, True, 1)],
-)
-def test_progress_counts_stored_runs_where_it_is_shown(root, monkeypatch, stream, progress, shown):
-    sweep(work(RidgeRun(), root, 2))
-    monkeypatch.setattr(sys, "stderr", stderr := stream())
-    sweep(work(RidgeRun(pause=0.05), root, 6), progress=progress)
-    found = re.findall(r" (\d)/6 \[", stderr.getvalue())
-    assert found[:1] + found[-1:] == ["2", "6"] * shown

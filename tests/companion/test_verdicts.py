@@ -256,42 +256,6 @@ def test_one_run_missing_methods_and_missing_runs():
     assert verdicts.judge(runs, "biased").word == "not run"
 
 
-def test_numeric_cases_and_further_methods_are_welcome():
-    runs = runs_like_the_paper("synthetic")
-    runs["case"] = runs["case"].astype(int)
-    extra = runs[runs["method"] == "uLSIF"].assign(method="KLIEP")
-    compared = verdicts.compare(pd.concat([runs, extra]), "synthetic")
-    assert len(compared) == 24
-    assert (compared["value"] == "agrees").all()
-
-
-def test_tables_print_every_value_with_its_marks():
-    runs = runs_like_the_paper("synthetic")
-    beside = tables.beside(runs, "synthetic")
-    assert len(beside) == 24
-    row = beside.set_index(["n_tr", "Method"]).loc[("100", "DDR-uLSIF")]
-    assert row["Paper"] == row["Ours"] == "**0.9717 ± 0.0060**"
-    assert (row["Value"], row["Sd"]) == ("agrees", "agrees (1.00)")
-    text = tables.markdown(tables.wide(runs, "synthetic"))
-    assert text.count("\n") == 2 + 6
-    assert "**0.9737 ± 0.0046** (agrees)" in text
-    page = tables.html(beside, caption="a < b")
-    assert page.count("<tr>") == 25
-    assert "<strong>0.9717 ± 0.0060</strong>" in page
-    assert "a &lt; b" in page
-    assert "**" not in page
-
-
-def test_tables_show_one_run_and_missing_runs_plainly():
-    runs = runs_like_the_paper("synthetic")
-    one = runs[(runs["seed"] == 0) & (runs["case"] == "100")]
-    beside = tables.beside(one, "synthetic").set_index(["n_tr", "Method"])
-    assert beside.loc[("100", "uLSIF"), "95 % interval"] == "one run: no interval"
-    assert "±" not in beside.loc[("100", "uLSIF"), "Ours"]
-    assert beside.loc[("200", "uLSIF"), "Ours"] == "–"
-    assert beside.loc[("200", "uLSIF"), "Value"] == "not run"
-
-
 def test_points_have_a_true_minus_and_no_negative_zero():
     assert [tables.points(x) for x in (-1.005, 0.004, -0.004, np.nan)] == [
         "−1.00",

@@ -1,6 +1,7 @@
 """DDRClassifier: Algorithm 1 as a scikit-learn classifier, its edge cases and its sentences."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -230,8 +231,7 @@ def test_one_row_of_each_class():
 
 
 def test_one_class_only_gets_one_clear_error():
-    message = "y must have at least 2 classes to tell apart, got one class, 'a'"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="y must have at least 2 classes, got only 'a'"):
         DDRClassifier().fit([[0.0], [1.0]], ["a", "a"], [[0.5]])
 
 
@@ -257,37 +257,22 @@ def test_overlap_warning_when_few_rows_carry_the_weight():
         DDRClassifier(ratio=ULSIF(0.3, 0.1)).fit(X, y, rng.normal(6, 0.1, (60, 1)))
 
 
+UNFIT = [LinearSVC(), KNeighborsClassifier(), "bayes", GaussianNB]
+UNFIT += [make_pipeline(StandardScaler(), KNeighborsClassifier())]
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"estimator": LinearSVC()}, r"estimator must have predict_proba, got LinearSVC\(\)"),
-        (
-            {"estimator": KNeighborsClassifier()},
-            "estimator must accept sample_weight in fit, got KNeighborsClassifier",
-        ),
-        (
-            {"estimator": make_pipeline(StandardScaler(), KNeighborsClassifier())},
-            "estimator must accept sample_weight in fit, got Pipeline",
-        ),
-        (
-            {"estimator": "bayes"},
-            r"estimator must be a classifier like .*NB\(\), got 'bayes'",
-        ),
-        ({"estimator": GaussianNB}, r"estimator must be a classifier like .*, got <class 'sklearn"),
-        (
-            {"ratio": GaussianNB()},
-            r"ratio must be a density-ratio .* like ULSIF\(\), got Gauss",
-        ),
-        (
-            {"ratio": "ulsif"},
-            r"ratio must be a density-ratio estimator of ddr .*, got 'ulsif'",
-        ),
-        ({"ratio": ULSIF}, "ratio must be a density-ratio estimator of .*, got <class 'ddr.ulsif"),
-    ],
+    "options",
+    [{"estimator": learner} for learner in UNFIT]
+    + [{"ratio": ratio} for ratio in (GaussianNB(), "ulsif", ULSIF)]
+    + [{"stopping": "early"}],
 )
-def test_unfit_parts_get_one_clear_sentence(options, message):
+def test_unfit_parts_get_one_clear_sentence(options):
     X, y, X_target = two_classes()
-    with pytest.raises(TypeError, match=message):
+    ((name, value),) = options.items()
+    with pytest.raises(
+        TypeError, match=f"^{name} must be a .* like .*, got {re.escape(repr(value))}"
+    ):
         DDRClassifier(**options).fit(X, y, X_target)
 
 

@@ -271,7 +271,7 @@ def test_predict_at_the_training_rows_is_the_weights(ratio):
     X_train, X_test, _ = two_samples()
     fitted = clone(ratio).fit(X_train, X_test)
     if isinstance(ratio, KMM):
-        with pytest.raises(NotImplementedError, match="KMM weights only the training rows"):
+        with pytest.raises(NotImplementedError, match="KMM has no value at new rows"):
             fitted.predict(X_train)
         return
     assert_allclose(fitted.predict(X_train), fitted.weights_, rtol=1e-12)
@@ -341,8 +341,8 @@ def test_bad_samples_get_one_clear_sentence(ratio):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        (np.ones(29), r"test_weight must have one value per row, shape \(30,\), got \(29,\)"),
-        (np.ones((30, 1)), r"one value per row, shape \(30,\), got \(30, 1\)"),
+        (np.ones(29), r"test_weight must have shape \(30,\), one per row, got \(29,\)"),
+        (np.ones((30, 1)), r"shape \(30,\), one per row, got \(30, 1\)"),
         (np.r_[-0.5, np.ones(29)], "test_weight must be finite and non-negative, got -0.5"),
         (np.r_[np.inf, np.ones(29)], "test_weight must be finite and non-negative, got inf"),
         (np.r_[np.nan, np.ones(29)], "test_weight must be finite and non-negative, got nan"),

@@ -15,7 +15,6 @@ from scipy import stats
 
 from companion.evidence.printed import cases, ledger, printed_means, values
 from companion.evidence.tables import captioned
-from companion.paths import EXPERIMENTS
 
 #: The three sentences that count improvements: the stated number of cases and range in percent.
 SENTENCES = (
@@ -23,10 +22,6 @@ SENTENCES = (
     ("cross", "USPS to MNIST", 7, 2.0, 7.0, "Section 5.3"),
     ("cross", "MNIST to USPS", 8, 2.0, 15.0, "Section 5.3"),
 )
-
-
-def _wide(column):
-    return pd.concat({e: printed_means(e, column) for e in EXPERIMENTS}, names=["experiment"])
 
 
 def sole_winners():
@@ -92,49 +87,6 @@ def improvement_counts():
     return pd.DataFrame(rows, columns=[*columns, "count_at_least", "count_in_range", "agrees"])
 
 
-def counts():
-    """Count simple orders in the printed tables."""
-    mean, sd = _wide("mean"), _wide("sd")
-    oracle = mean["Oracle-cvtest"].fillna(mean["Oracle-imp"])
-    rivals = mean[["Unweighted", "uLSIF"]].max(axis=1)
-    questions = {
-        "DDR-uLSIF has the highest mean": mean["DDR-uLSIF"] > rivals,
-        "uLSIF is below Unweighted": mean["uLSIF"] < mean["Unweighted"],
-        "DDR-uLSIF has a smaller sd than uLSIF": sd["DDR-uLSIF"] < sd["uLSIF"],
-        "DDR-uLSIF has a smaller sd than Unweighted": sd["DDR-uLSIF"] < sd["Unweighted"],
-        "DDR-uLSIF is above the Oracle column": (mean["DDR-uLSIF"] > oracle)[oracle.notna()],
-    }
-    rows = []
-    for question, answer in questions.items():
-        for experiment, part in answer.groupby(level="experiment", sort=False):
-            rows.append((question, experiment, int(part.sum()), len(part)))
-    return pd.DataFrame(rows, columns=["question", "experiment", "count", "cases"])
-
-
-def best_without_emphasis():
-    """List the rows whose best average is set in plain type."""
-    printed = values()
-    rows = []
-    for (experiment, case), cells in printed[~printed["reference"]].groupby(
-        ["experiment", "case"], sort=False
-    ):
-        first, second = cells.nlargest(2, "mean").itertuples()
-        if first.typeface == "plain":
-            rows.append((experiment, case, first.method, first.mean, first.mean - second.mean))
-    return pd.DataFrame(rows, columns=["experiment", "case", "method", "mean", "margin"])
-
-
-def sampling_spread(n_test=2000, level=0.95):
-    """Compare the synthetic table's sds with the spread that the test draw alone gives."""
-    printed = values("synthetic")
-    degrees = ledger()["runs"] - 1
-    lowest = np.sqrt(stats.chi2.ppf((1 - level) / 2, degrees) / degrees)
-    floor = np.sqrt(printed["mean"] * (1 - printed["mean"]) / n_test)
-    return printed[["case", "method", "sd"]].assign(
-        floor=floor, ratio=printed["sd"] / floor, plausible=printed["sd"] / floor >= lowest
-    )
-
-
 # The page
 
 
@@ -194,33 +146,3 @@ def _stated(row):
     if row.high == float("inf"):
         return f"{row.stated} above {row.low:g} %"
     return f"{row.stated} from {row.low:g} % to {row.high:g} %"
-
-
-def orders_table():
-    """Tabulate how often one printed column is above another."""
-    found = counts()
-    cells = found["count"].astype(str) + " of " + found["cases"].astype(str)
-    wide = found.assign(cell=cells).pivot(index="question", columns="experiment", values="cell")
-    titles = {name: f"Paper's Table {t['number']}" for name, t in ledger()["tables"].items()}
-    table = wide.loc[found["question"].unique(), [*titles]].fillna("–").rename(columns=titles)
-    table = table.rename_axis("In the printed tables").reset_index()
-    caption = "How often one printed column is above another"
-    return Markdown(captioned(table, caption, "audit-orders", "numeric"))
-
-
-def typefaces_and_spread():
-    """Say what the typefaces and the spread of the printed numbers show besides."""
-    plain = best_without_emphasis()
-    rows = "; ".join(
-        f"{row.case} ({row.method}, ahead by {100 * row.margin:.2f} points)"
-        for row in plain.itertuples()
-    )
-    spread = sampling_spread()
-    return Markdown(
-        f"- In {len(plain)} rows the best average carries no emphasis: {rows}.\n"
-        f"- Synthetic table: drawing 2000 test points anew in each run makes any accuracy vary. "
-        f"The printed standard deviations are {spread['ratio'].min():.2f} to "
-        f"{spread['ratio'].max():.2f} times that sampling spread, and "
-        f"{spread['plausible'].sum()} of {len(spread)} lie where 30 such runs would put them or "
-        "above.\n"
-    )

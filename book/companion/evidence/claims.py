@@ -4,8 +4,6 @@ They are in ``book/claims.yml``; the checks in ``claim_checks`` (from stored run
 ``claim_computations`` (small computations).
 """
 
-import re
-
 import pandas as pd
 from IPython.display import Markdown
 from joblib import Parallel, delayed
@@ -50,20 +48,6 @@ def _evaluate(entry, protocol, results=None):
         return CHECKS[entry["check"]](results, protocol, **entry["settings"])
     except NotTested as reason:
         return Finding("not tested", "–", reason=str(reason))
-
-
-def write_expected(evaluation):
-    """Write measured verdicts into the claims file as the expected ones; count what changed."""
-    text, changed = FILE.read_text(encoding="utf-8"), 0
-    for claim, rows in evaluation.groupby("id", sort=False):
-        verdicts = ", ".join(f"{r.protocol}: {r.verdict}" for r in rows.itertuples())
-        # The lines of an entry are indented; what is expected is the last of them.
-        entry = rf"(?m)^(- id: {claim}\n(?:  .*\n)+?)(?:  expected:.*\n)?(?!  )"
-        new = re.sub(entry, rf"\1  expected: {{{verdicts}}}\n", text)
-        changed += new != text
-        text = new
-    FILE.write_text(text, encoding="utf-8")
-    return changed
 
 
 # The page

@@ -11,11 +11,10 @@ from companion.evidence.gains import (
     count_line,
     over_cases,
     paired,
-    runs_of,
 )
 from companion.evidence.plots import gains_of_all_cases
-from companion.evidence.printed import cases, ledger, printed_gains, table_name, table_title, values
-from companion.evidence.tables import beside, captioned, mean_sd, points, unbroken, with_interval
+from companion.evidence.printed import table_name, table_title, values
+from companion.evidence.tables import beside, captioned, points, unbroken, with_interval
 from companion.evidence.verdicts import judge, summary
 from companion.paths import EXPERIMENTS, PROTOCOLS
 
@@ -46,23 +45,6 @@ def verdicts_table(results):
         rows.append(row)
     about = f"Verdicts on the {len(values())} printed values, by table and protocol"
     return Markdown(captioned(pd.DataFrame(rows).map(unbroken), about, "headline"))
-
-
-def gains_table(results):
-    """Give the mean gain of DDR in each table and protocol, beside the printed one."""
-    rows = []
-    for verdict, row in _tables(results):
-        key = verdict.values.iloc[0][["experiment", "protocol"]]
-        row["In print, over uLSIF"] = points(printed_gains(key.iloc[0], METHOD, RIVAL).mean())
-        for rival, name in _RIVALS.items():
-            found = over_cases(paired(results, *key, rival=rival))
-            row[f"Over {name}"] = with_interval(found["mean"], found["low"], found["high"])
-            row[f"Better, worse than {name}"] = (
-                f"{found['better']}, {found['worse']} of {found['cases']}"
-            )
-        rows.append(row)
-    about = f"Mean gain of {METHOD} in points, by table and protocol"
-    return Markdown(captioned(pd.DataFrame(rows).map(unbroken), about, "headline-gains"))
 
 
 def _tables(results):
@@ -128,11 +110,9 @@ def section(results, experiment, protocol):
     ]
     key, name = f"{experiment}-{protocol}", table_name(experiment)
     compared = beside(results, experiment, protocol).rename(columns={"n_tr": "Samples"})
-    further = further_methods(results, experiment, protocol)
     tables = [
         ("scoreboard", f"{table_title(experiment)} beside our runs", compared.map(unbroken)),
         ("orders", f"Pairs of methods that {name} ranks", orders_table(verdict)),
-        ("further", f"Further methods, not printed, in the setting of {name}", further),
     ]
     parts = [
         captioned(table, f"{about}, {protocol} protocol", f"{kind}-{key}", "numeric")
@@ -169,15 +149,3 @@ def orders_table(verdict):
         for row in orders.itertuples()
     ]
     return pd.DataFrame(rows).map(unbroken)
-
-
-def further_methods(results, experiment, protocol):
-    """Tabulate the methods that were run and are not printed: KLIEP, KMM and their DDR forms."""
-    runs = runs_of(results, experiment, protocol)
-    further = runs[~runs["method"].isin(ledger()["tables"][experiment]["columns"])]
-    if further.empty:
-        return pd.DataFrame()
-    cells = further.groupby(["case", "method"], sort=False)["accuracy"].agg(["mean", "std"])
-    text = cells.apply(lambda cell: mean_sd(cell["mean"], cell["std"]), axis=1).unstack()
-    table = text.reindex(cases(experiment))[further["method"].unique()].dropna(how="all")
-    return table.fillna("–").map(unbroken).rename_axis("Case").reset_index()

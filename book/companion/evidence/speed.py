@@ -12,7 +12,7 @@ from companion.paths import ROOT
 RESULTS = ROOT / "benchmarks" / "results.csv"
 OURS = "ddr ULSIF"
 _CLIPPED = "ddr ULSIF, coefficients clipped"
-_KINDS = ("uLSIF", "KLIEP", "KMM", "DDR")
+KINDS = ("uLSIF", "KLIEP", "KMM", "DDR")
 
 
 def stored(path=RESULTS):
@@ -65,56 +65,28 @@ def _nearer(rows, question, theirs, ours):
     return f"its error is smaller in {smaller} of {counted(len(pairs), 'case', 'cases')}"
 
 
-def methods(rows):
-    """Set time, memory and error of every method beside each other."""
-    chosen = rows[rows["question"].isin(_KINDS)].copy()
-    chosen["order"] = chosen["question"].map(_KINDS.index)
-    chosen = chosen.sort_values(["order", "columns", "rows", "seconds"])
-    table = pd.DataFrame(
-        {
-            "kind": chosen["question"],
-            "columns": chosen["columns"].map("{:.0f}".format),
-            "rows": chosen["rows"].map("{:,.0f}".format),
-            "method": chosen["method"],
-            "CPU s": chosen["seconds"].map(_short),
-            "times": chosen["times"].map(_short),
-            "memory, MB": chosen["megabytes"].map(lambda mb: "–" if pd.isna(mb) else f"{mb:,.0f}"),
-            "error": chosen["error"].map("{:.3f}".format),
-            "draws": chosen["draws"].map("{:.0f}".format),
-        }
-    )
-    caption = "Time, memory and error of each method"
-    return Markdown(captioned(table, caption, "benchmarks-methods"))
-
-
-def many_rows(rows):
-    """Show how time grows with the rows."""
-    chosen = rows[rows["question"] == "many rows"].sort_values(["method", "rows"])
-    table = pd.DataFrame(
-        {
-            "method": chosen["method"],
-            "rows of each sample": chosen["rows"].map("{:,.0f}".format),
-            "CPU s": chosen["seconds"].map(_short),
-            "μs a row": (chosen["seconds"] / chosen["rows"] * 1e6).map(_short),
-            "error": chosen["error"].map("{:.3f}".format),
-        }
-    )
-    return Markdown(captioned(table, "One fit at 50 columns", "benchmarks-scaling"))
-
-
-def searches(rows):
-    """Set the searches that share work beside those that do not."""
-    chosen = rows[rows["question"] == "search"].sort_values(["seconds"])
-    table = pd.DataFrame(
-        {
-            "search": chosen["method"],
-            "training rows": chosen["rows"].map("{:,.0f}".format),
-            "CPU s": chosen["seconds"].map(_short),
-            "times": chosen["times"].map(_short),
-        }
-    )
-    caption = "The experiments' cross-validation with work shared and not shared"
-    return Markdown(captioned(table, caption, "benchmarks-searches"))
+def table(rows, caption, name, *questions):
+    """Set time, memory and error of every method that answers some questions beside each other."""
+    chosen = rows[rows["question"].isin(questions)]
+    place = chosen["question"].map(questions.index)
+    chosen = chosen.assign(place=place).sort_values(["place", "columns", "rows", "seconds"])
+    formats = {
+        "question": str,
+        "columns": "{:.0f}".format,
+        "rows": "{:,.0f}".format,
+        "method": str,
+        "seconds": _short,
+        "times": _short,
+        "megabytes": "{:,.0f}".format,
+        "error": "{:.3f}".format,
+        "draws": "{:.0f}".format,
+    }
+    cells = {
+        column: chosen[column].map(form).replace("nan", "–") for column, form in formats.items()
+    }
+    heads = {"question": "kind", "seconds": "CPU s", "megabytes": "memory, MB"}
+    shown = pd.DataFrame(cells).rename(columns=heads)
+    return Markdown(captioned(shown, caption, name))
 
 
 def clipping(rows):
@@ -140,7 +112,7 @@ def clipping(rows):
 
 def picture(rows):
     """Draw time and error of each method at 5,000 rows (KMM: 2,000), a mark a number of columns."""
-    chosen = rows[rows["question"].isin(_KINDS[:3]) & rows["rows"].isin((2000, 5000))]
+    chosen = rows[rows["question"].isin(KINDS[:3]) & rows["rows"].isin((2000, 5000))]
     names = list(dict.fromkeys(chosen.sort_values(["question", "times"])["method"]))
     figure = Figure(figsize=(8, 3.8), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)

@@ -309,10 +309,3 @@ def effect_words(effect):
     interval = "no bounds" if np.isnan(effect.share_low) else f"95 % interval {ends}"
     share = f"{100 * effect.share:.0f}".replace("-", "−")
     return f"{share} % of the printed gain ({interval})"
-
-
-def headline(verdicts):
-    """Count the marks of each protocol by the role of the cell: how many agree, near, differ."""
-    tables = pd.concat([verdict.values for verdict in verdicts.values()], ignore_index=True)
-    counts = tables.groupby(["role", "protocol"], sort=False)["value"].value_counts()
-    return counts.unstack(fill_value=0).reindex(columns=["agrees", "near", "differs"], fill_value=0)

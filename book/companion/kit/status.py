@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import platform
-import re
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +12,6 @@ from companion.kit.execute import ROOT, TIMES
 from companion.kit.files import read_record
 from companion.kit.parameters import list_notebooks
 from companion.paths import BOOK
-from ddr import __version__
 
 #: What a person reads for each kind of attempt.
 KINDS = {
@@ -26,23 +22,6 @@ KINDS = {
     "two at once": "Two processes or threads that want the same thing",
     "hostile text": "Reruns with quotes, script tags, backticks and warnings in them",
 }
-
-
-def versions_table(root=ROOT):
-    """Return the versions of Python and of each direct dependency."""
-    lines = (Path(root) / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    names = [match[0] for match in (re.match(r"[A-Za-z][\w.-]*", line) for line in lines) if match]
-    rows = [("ddr-companion", __version__), ("Python", platform.python_version())]
-    rows += [(name, _installed(name)) for name in names]
-    table = pd.DataFrame(rows, columns=["package", "version"])
-    return Markdown(captioned(table, "Versions of this build", "status-versions"))
-
-
-def _installed(name):
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def times_table(root=ROOT):
