@@ -10,7 +10,6 @@ import reprlib
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length, get_tags
 
@@ -106,6 +105,8 @@ def rows_for_ratio(X, y, X_target, transform, model):
             model = model.steps[-1][1]
     elif not isinstance(transform, str) or transform != "passthrough":
         if isinstance(transform, list):
+            from sklearn.compose import make_column_transformer  # here, as few need it
+
             transform = make_column_transformer(("passthrough", transform))
         if not hasattr(transform, "transform"):
             raise ValueError(

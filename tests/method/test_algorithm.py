@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from ddr import KLIEP, KMM, ULSIF, ConstantRatio, KDERatio, rounds, until_drop
-from ddr.algorithm import State, joint_weights, prior_ratio
+from ddr.algorithm import joint_weights, prior_ratio
 from ddr.paper.choices import algorithm_1 as chosen
-from ddr.paper.choices import counted_prior_ratio, fixed, largest, settled
+from ddr.paper.choices import counted_prior_ratio, largest, settled
 from ddr.paper.mixture import FourClusters
 
 SIGMA, LAM = 1.1, 0.05
@@ -332,24 +332,6 @@ def test_a_ratio_of_one_leaves_the_priors():
 
 
 RATIOS = [ULSIF(random_state=0), KLIEP(n_folds=3, random_state=0), KMM(random_state=0), KDERatio()]
-
-
-def test_min_iter_by_name_lets_the_unweighted_model_stay():
-    for min_iter in (0, 1):
-        Scripted.script = [0.9, 0.8, 0.7]
-        learner = Scripted()
-        kept = chosen(*two_classes(), learner, ULSIF(1.0, 0.1), min_iter=min_iter)[1]
-        assert kept == min_iter
-
-
-@pytest.mark.parametrize("stop", [until_drop, fixed, largest, settled])
-def test_without_a_reason_to_stop_there_are_ten_reweightings(stop):
-    rng, k = np.random.default_rng(0), np.linspace(0.6, 0.9, 20)
-    endless = (
-        State(rng.random(5), None, None, None, np.array([[p, 1 - p], [1 - p, p]])) for p in k
-    )
-    states, kept = stop(endless)
-    assert (len(states), kept) == (11, 10)
 
 
 def test_what_a_row_costs_multiplies_its_weight():

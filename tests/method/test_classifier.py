@@ -211,14 +211,6 @@ def test_only_constant_columns_get_one_clear_error():
     assert_allclose(fitted.weights_, 1.0)
 
 
-def test_duplicated_rows():
-    X, y, X_target = two_classes()
-    fitted = works(
-        np.repeat(X[:20], 6, axis=0), np.repeat(y[:20], 6), np.repeat(X_target, 4, axis=0)
-    )
-    assert_allclose(fitted.weights_[::6], fitted.weights_[5::6], rtol=1e-9)
-
-
 @pytest.mark.parametrize("n_test", [1, 2, 7])
 def test_fewer_target_rows_than_centers(n_test):
     X, y, X_target = two_classes()
@@ -249,14 +241,6 @@ def test_overlap_warning_when_the_target_lies_elsewhere(ratio, offset):
     assert np.all(np.isfinite(fitted.weights_))
 
 
-def test_overlap_warning_when_few_rows_carry_the_weight():
-    rng = np.random.default_rng(0)
-    X = np.r_[rng.normal(size=(150, 1)), [[6.0]], rng.normal(-3, 1, (150, 1)), [[6.1]]]
-    y = np.repeat([0, 1], 151)
-    with pytest.warns(OverlapWarning, match="the weights rest on"):
-        DDRClassifier(ratio=ULSIF(0.3, 0.1)).fit(X, y, rng.normal(6, 0.1, (60, 1)))
-
-
 UNFIT = [LinearSVC(), KNeighborsClassifier(), "bayes", GaussianNB]
 UNFIT += [make_pipeline(StandardScaler(), KNeighborsClassifier())]
 
@@ -274,13 +258,6 @@ def test_unfit_parts_get_one_clear_sentence(options):
         TypeError, match=f"^{name} must be a .* like .*, got {re.escape(repr(value))}"
     ):
         DDRClassifier(**options).fit(X, y, X_target)
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_ratios_that_are_not_finite_name_their_parameter():
-    X, y, X_target = two_classes()
-    with pytest.raises(ValueError, match=r"sigma must be larger, got .*: the weights of KDER"):
-        DDRClassifier(ratio=KDERatio(1e-300)).fit(X, y, X_target)
 
 
 def test_sparse_and_misshapen_input_get_one_clear_sentence():

@@ -152,16 +152,6 @@ def test_a_target_left_as_it_was_is_refused(samples, enabled):
     assert_allclose(idle[-1].weights_, ddr().fit(X, y, X_target).weights_)
 
 
-def test_the_refusal_saves_from_a_worse_model(samples, by_hand):
-    """What the pipeline above would have learned, had the target stayed as it was."""
-    X, y, X_target, y_target = scaled(samples)
-    both, hidden, domain = together((X, y, samples[2], y_target))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        unscaled = ddr().fit(both, hidden, sample_domain=domain)  # which is taken at its word
-    assert unscaled.score(X_target, y_target) < by_hand.score(X_target, y_target) - 0.05
-
-
 def test_no_refusal_and_no_warning_without_need(samples):
     X, y, X_target, _ = scaled(samples)
     with warnings.catch_warnings():
@@ -310,13 +300,6 @@ def test_minus_one_may_be_a_class(samples):
         ddr().fit(X, signs, X_target, y_target=np.ones(7))
 
 
-def test_labels_of_the_target_help(samples):
-    """With every label known the prior ratio is that of the samples."""
-    X, y, X_target, y_target = scaled(samples)
-    fitted = ddr().fit(X, y, X_target, y_target=y_target)
-    assert_allclose(fitted.prior_ratio_, np.bincount(y_target)[1:] / np.bincount(y)[1:])
-
-
 # --- tables
 
 
@@ -381,13 +364,6 @@ def test_a_learners_own_encoder_serves_the_ratio_too(tables):
     rows, target_rows = (fitted.transform(t).toarray() for t in (table, target))
     assert_allclose(model.weights_, ddr().fit(rows, y, target_rows).weights_)
     assert model.score(target, y_target) > 0.9
-
-
-def test_arrays_with_gaps_pass_a_pipeline_that_fills_them(tables):
-    table, y, target, _ = tables
-    X, X_target = (t[["height", "width", "gaps"]].to_numpy() for t in (table, target))
-    model = ddr(make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()))
-    assert model.fit(X, y, X_target).predict(X_target).shape == y.shape
 
 
 @parametrize_with_checks([ddr(HistGradientBoostingClassifier(max_iter=5))])

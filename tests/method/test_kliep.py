@@ -114,11 +114,6 @@ def test_default_widths_and_a_single_one():
     assert KLIEP(0.7).fit(X_train, X_test).scores_ is None
 
 
-def test_wide_kernels_give_a_constant():
-    X_train, X_test, _ = two_samples()
-    assert_allclose(KLIEP(1e8).fit(X_train, X_test).weights_, 1.0, rtol=1e-9)
-
-
 def test_a_center_that_no_training_row_reaches_takes_no_part():
     X_train, X_test, _ = two_samples()
     far = np.r_[X_test, [[300.0, 0.0]]]
@@ -151,15 +146,6 @@ def test_a_start_does_not_move_the_solution():
     for start in (rng.random(6), np.eye(6)[0], np.zeros(6)):
         found = kliep_coefficients(K, mean, np.ones(40), start=start)
         assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
-
-
-def test_few_steps_leave_a_feasible_guess():
-    X_train, X_test, _ = two_samples()
-    K, mean = plain_kernel(X_test, X_test, 0.3), plain_kernel(X_train, X_test, 0.3).mean(axis=0)
-    rough = kliep_coefficients(K, mean, np.ones(40), max_iter=1)
-    best = kliep_coefficients(K, mean, np.ones(40))
-    assert_allclose(mean @ rough, 1.0)
-    assert np.mean(np.log(K @ best)) > np.mean(np.log(K @ rough))
 
 
 def test_a_solver_that_fails_is_said(monkeypatch):

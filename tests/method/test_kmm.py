@@ -117,13 +117,6 @@ def test_default_width_and_epsilon():
     assert KMM(0.3).fit(X_train, X_test).sigma_ == 0.3
 
 
-def test_default_width_of_a_large_test_sample_is_seeded():
-    X_train, X_test, _ = two_samples(10, 700)
-    one, same, other = (KMM(random_state=s).fit(X_train, X_test).sigma_ for s in (0, 0, 1))
-    assert one == same != other
-    assert_allclose(one, np.median(pdist(X_test)), rtol=0.1)
-
-
 def test_weights_follow_the_true_ratio_as_the_sample_grows():
     def error(n, seed):
         rng = np.random.default_rng([n, seed])

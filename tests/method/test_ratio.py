@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from ddr import KLIEP, KMM, ULSIF, KDERatio
-from ddr.ratio import DensityRatio, OverlapWarning, far_share, warn_of_overlap
+from ddr.ratio import OverlapWarning, far_share, warn_of_overlap
 
 ULSIFS = [
     ULSIF(clip=clip, n_centers=n_centers, random_state=0)
@@ -281,12 +280,6 @@ def test_predict_at_the_training_rows_is_the_weights(ratio):
 
 
 @each
-def test_unfitted_is_said(ratio):
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        clone(ratio).predict([[0.0]])
-
-
-@each
 def test_matcher_of_each_estimator_is_its_fit(ratio):
     X_train, X_test, rng = two_samples()
     match = clone(ratio).matcher(X_train, X_test)
@@ -364,20 +357,6 @@ def test_a_width_that_leaves_no_number_is_named():
     sentence = "^sigma must be larger, got 1e-300: the weights of KDERatio are not finite"
     with pytest.raises(ValueError, match=sentence):
         KDERatio(1e-300).fit(X_train, X_test)
-
-
-def test_a_new_method_needs_only_fit_and_predict():
-    class NoShift(DensityRatio):
-        def _fit(self, X_train, X_test, test_weight):
-            self.weights_ = np.ones(len(X_train))
-
-        def _predict(self, X):
-            return np.ones(len(X))
-
-    X_train, X_test, _ = two_samples()
-    fitted = NoShift().fit(X_train, X_test)
-    assert fitted.effective_sample_size_ == 40.0
-    assert_array_equal(fitted.predict(X_test), np.ones(30))
 
 
 @pytest.mark.parametrize("estimator", [KLIEP(0.5), KMM(0.5)])

@@ -237,14 +237,6 @@ def test_default_grids_are_about_the_median_distance():
     assert_array_equal(ratio.centers_, X_test)
 
 
-def test_one_candidate_leaves_nothing_to_choose():
-    X_train, X_test, _ = two_samples()
-    ratio = ULSIF(1.0, 0.1).fit(X_train, X_test)
-    assert ratio.scores_ is None
-    assert (ratio.sigma_, ratio.lam_) == (1.0, 0.1)
-    assert ULSIF([1.0], [0.1, 0.2]).fit(X_train, X_test).scores_.shape == (1, 2)
-
-
 @pytest.mark.parametrize("order", [[0.5, 1.0, 2.0], [2.0, 0.5, 1.0]])
 def test_scores_stand_in_the_order_of_the_candidates(order):
     X_train, X_test, _ = two_samples()

@@ -11,7 +11,6 @@ from labelled_rows import repeated, three_classes, two_classes
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_digits
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -163,14 +162,6 @@ def test_risks_are_weighted():
     model = IWLSPCCV(random_state=0)
     assert model.fit(X, y_noisy, weight).best_score_ < 0.08
     assert model.fit(X, y_noisy).best_score_ > 0.15
-
-
-def test_digits_are_told_apart():
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:900] / 16, y[:900]
-    model = IWLSPCCV(random_state=0).fit(X[:600], y[:600])
-    assert model.score(X[600:], y[600:]) > 0.88
-    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 # --- scikit-learn's ways --------------------------------------------------------------------------

@@ -150,13 +150,6 @@ def test_machine_without_the_matrix_of_inner_products_is_the_same(monkeypatch):
     np.testing.assert_allclose(model.fit(X, y, weight).predict_proba(X), expected, atol=1e-4)
 
 
-def test_scale_of_the_weights_multiplies_the_cost():
-    X, y, weight = two_classes()
-    heavy = LinearSVMWithPosteriors(0.5, calibration="train", tol=1e-6).fit(X, y, 4 * weight)
-    costly = LinearSVMWithPosteriors(2.0, calibration="train", tol=1e-6).fit(X, y, weight)
-    np.testing.assert_allclose(heavy.coef_, costly.coef_, rtol=1e-6)
-
-
 @pytest.mark.filterwarnings("ignore:Since FrozenEstimator")
 def test_sigmoid_is_that_of_scikit_learn():
     """Its calibration fits the same loss, with the same targets, to the same decision values."""
