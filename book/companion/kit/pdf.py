@@ -54,7 +54,7 @@ def print_book():
 
 def print_article():
     """Print the article alone and return the path of the PDF."""
-    return print_page(_site() / "book" / "article.html", ROOT / ARTICLE, scale=0.8)
+    return print_page(_site() / "book" / "article.html", ROOT / ARTICLE, scale=0.9)
 
 
 def _site():
