@@ -290,7 +290,7 @@ def summary(verdict):
         f"{len(verdict.values)} values: {found['agrees']} agree ({expected['agrees']:.0f} expected "
         f"of an exact replication), {found['near']} near, {found['differs']} differ"
         f"{_not_run(found)}; columns that differ as a whole: {columns or 'none'}; "
-        f"{len(verdict.orders)} orders that the print tells apart: "
+        f"{len(verdict.orders)} rankings that are clear in print: "
         f"{turned['kept']} kept ({expected['kept']:.0f} expected), {turned['open']} open, "
         f"{turned['reversed']} reversed{_not_run(turned)}; "
         f"sds: {spread['agrees']} agree, {spread['smaller']} smaller, {spread['larger']} larger"
