@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html site-python pdf test lint unit notebooks kernels browser reproduce verify reliability mutants record-check audit bench bench-shifts lock clean
+.PHONY: help install execute book html site-python pdf article test lint unit notebooks kernels browser reproduce verify reliability mutants record-check audit bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -35,6 +35,9 @@ site-python: install  ## fetch Python for the pages (needs network, 110 MB); the
 
 pdf: html  ## print the whole book into _build/book.pdf (needs Chromium)
 	$(BIN)/python -m companion.kit.pdf
+
+article: html  ## print the replication, six pages, into _build/article.pdf (needs Chromium)
+	$(BIN)/python -m companion.kit.pdf article
 
 test: lint html notebooks unit  ## everything that CI checks
 

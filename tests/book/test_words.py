@@ -7,6 +7,8 @@ BANNED = (
     "instead of what is done here",
     "with what is done here",
     "its like is frequent",
+    "What was tried to break it",
+    "In brackets stands",
 )
 
 

@@ -4,8 +4,9 @@ import re
 
 import pandas as pd
 import pytest
+import yaml
 from companion.cli import cli
-from companion.evidence import claims, front, multiverse, scoreboard
+from companion.evidence import article, claims, front, multiverse, scoreboard
 from companion.evidence import printed as paper
 from companion.evidence.universes import (
     curve_inference,
@@ -85,11 +86,26 @@ def lines(shown):
 def test_runs_like_the_papers_reproduce_everywhere(printed_runs):
     matched = [row for row in lines(scoreboard.verdicts_table(printed_runs)) if "matched" in row]
     assert [row.split(" | ")[2] for row in matched] == ["reproduces"] * len(EXPERIMENTS)
-    first = front.status_lines(printed_runs).splitlines()[0]
-    assert first.startswith("- **Paper's Table 2 (synthetic data):** *reproduces* with matched")
-    assert "+0.87 points over uLSIF, 100 % of the printed gain" in first
-    assert "and +1.75 over no weights" in first
-    assert front.badges(printed_runs).data.count("[reproduces]{.ddr-word .ddr-good}") == 6
+    found = front.verdicts(printed_runs)
+    assert found.shape == (3, 3)
+    for cell in found.to_numpy()[:, 1:].ravel():
+        assert cell.startswith("*reproduces*: 100 % of the printed gain")
+    assert front.badges(found).data.count("[reproduces]{.ddr-word .ddr-good}") == 6
+    said = article.verdict(found).data
+    assert said.count("*reproduces* (Table 2, Table 3 and Table 4)") == 2
+    answers = front.answers(printed_runs)
+    shares = "100 % in Table 4, where no choice had looked at the two columns, and 100 % in"
+    assert shares in answers["What reproduced?"]
+    assert "of 56 printed means" in answers["What did not?"]
+    assert "0 (matched) and 0 (tuned) differ" in answers["What did not?"]
+
+
+def test_the_entry_for_bibtex_is_that_of_the_citation_file(root):
+    cited = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    entry = article.bibtex().data
+    for value in (cited["title"], f"Version {cited['version']}", cited["authors"][0]["name"]):
+        assert value in entry
+    assert entry.count("{") == entry.count("}")
 
 
 def test_doctored_runs_change_every_headline(printed_runs):

@@ -312,11 +312,11 @@ def targets():
 def advice():
     """Answer whether to use it, in at most 50 words, for the first page."""
     return (
-        f"Label twenty rows first. On {group('natural').task.nunique()} natural shifts DDR changes "
-        f"the accuracy by {points(reach('ddr', 'natural')['mean'])} points; twenty labels where "
-        f"candidates disagree gain {points(reached('best', 20)[0])} by choosing among them, "
-        f"{points(reached('offsets', 20)[0])} if also learned from. Without labels only class "
-        "frequencies can be corrected."
+        f"Label twenty rows first: on {group('natural').task.nunique()} natural shifts, candidates "
+        f"chosen by twenty labels gain {points(reached('best', 20)[0])} points "
+        f"({points(reached('offsets', 20)[0])} if also learned from), where DDR run in any case "
+        f"changes the accuracy by {points(reach('ddr', 'natural')['mean'])}; without labels only "
+        "class frequencies can be corrected."
     )
 
 

@@ -1,6 +1,6 @@
-"""Print the built book into one PDF with Chromium: `make pdf`.
+"""Print with Chromium: the whole built book (`make pdf`), or its article alone (`make article`).
 
-The articles of all pages are put behind each other into one page of the site, in the order of its
+For the book, all pages are put behind each other into one page of the site, in the order of its
 table of contents, so that styles, fonts and equations are those of the site.
 """
 
@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from companion.kit.build import SITE
 from companion.paths import ROOT
 
-PDF = "_build/book.pdf"
+PDF, ARTICLE = "_build/book.pdf", "_build/article.pdf"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _EQUATIONS = "async () => { if (window.MathJax?.startup) await MathJax.startup.promise }"
 
@@ -43,34 +43,49 @@ def _soup(path):
 
 def print_book():
     """Print the site and return the path of the PDF."""
+    site = _site()
+    whole = site / "book" / "whole_book.html"
+    whole.write_text(whole_book(site), encoding="utf-8")
+    try:
+        return print_page(whole, ROOT / PDF, outline=True)
+    finally:
+        whole.unlink()
+
+
+def print_article():
+    """Print the article alone and return the path of the PDF."""
+    return print_page(_site() / "book" / "article.html", ROOT / ARTICLE, scale=0.9)
+
+
+def _site():
+    if not (ROOT / SITE).exists():
+        raise OSError(f"{SITE} is not built: run `make html` first")
+    return ROOT / SITE
+
+
+def print_page(path, target, **options):
+    """Print one page of the site on A4."""
     from playwright.sync_api import sync_playwright
 
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
         raise OSError("no Chromium was found: install the package chromium")
-    site, target = ROOT / SITE, ROOT / PDF
-    if not site.exists():
-        raise OSError(f"{SITE} is not built: run `make html` first")
-    whole = site / "book" / "whole_book.html"
-    whole.write_text(whole_book(site), encoding="utf-8")
-    try:
-        with sync_playwright() as playwright:
-            running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-            page = running.new_page(color_scheme="light")
-            page.set_default_timeout(300_000)
-            page.goto(whole.as_uri())
-            page.evaluate(_EQUATIONS)
-            margin = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
-            page.pdf(path=target, format="A4", margin=margin, print_background=True, outline=True,
-                     tagged=True)  # fmt: skip
-            running.close()
-    finally:
-        whole.unlink()
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page = running.new_page(color_scheme="light")
+        page.set_default_timeout(300_000)
+        page.goto(path.as_uri())
+        page.evaluate(_EQUATIONS)
+        margin = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
+        page.pdf(path=target, format="A4", margin=margin, print_background=True, tagged=True,
+                 **options)  # fmt: skip
+        running.close()
     return target
 
 
 if __name__ == "__main__":
     try:
-        print(f"The book is printed: {os.path.relpath(print_book())}")
+        printed = print_article() if sys.argv[1:] == ["article"] else print_book()
+        print(f"Printed: {os.path.relpath(printed)}")
     except OSError as error:
         sys.exit(str(error))

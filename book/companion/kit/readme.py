@@ -7,13 +7,9 @@ from pathlib import Path
 from PIL import Image
 
 from companion.evidence import shifts
-from companion.evidence.front import answers, status_lines
+from companion.evidence.front import answers, verdicts
 from companion.evidence.gains import METHOD, RIVAL
-from companion.evidence.scoreboard import (
-    claims_sentence,
-    gains_figure,
-    gains_sentence,
-)
+from companion.evidence.scoreboard import gains_figure, gains_sentence
 from companion.evidence.tables import markdown
 from companion.paths import ROOT
 from companion.runs.results import published_results
@@ -25,12 +21,12 @@ BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
 
 
 def block(results):
-    """Compose what was found: a line a table, three answers, a picture, and the claims."""
+    """Compose what was found: a word a table, four answers and a picture."""
     replies = "\n".join(f"- **{asked}** {answer}" for asked, answer in answers(results).items())
     alt = f"Dot plot of the gain of {METHOD} over {RIVAL} in each case, a panel for each table."
     return (
-        f"{status_lines(results)}\n\n{replies}\n\n![{alt}]({PICTURE.as_posix()})\n\n"
-        f"{gains_sentence(results).data} {claims_sentence(results).data}\n"
+        f"{markdown(verdicts(results))}\n{replies}\n\n![{alt}]({PICTURE.as_posix()})\n\n"
+        f"{gains_sentence(results).data}\n"
     )
 
 
