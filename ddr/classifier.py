@@ -250,7 +250,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y must have at least 2 classes, got only {self.classes_.tolist()[0]!r}"
+                f"y must have at least 2 classes, got one class, {self.classes_.tolist()[0]!r}"
             )
         return X, y
 

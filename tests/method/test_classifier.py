@@ -223,7 +223,7 @@ def test_one_row_of_each_class():
 
 
 def test_one_class_only_gets_one_clear_error():
-    with pytest.raises(ValueError, match="y must have at least 2 classes, got only 'a'"):
+    with pytest.raises(ValueError, match="y must have at least 2 classes, got one class, 'a'"):
         DDRClassifier().fit([[0.0], [1.0]], ["a", "a"], [[0.5]])
 
 
