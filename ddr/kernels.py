@@ -13,8 +13,8 @@ _BLOCK_ELEMENTS = 2**17
 _CACHE_BYTES = 2**27
 # Exponentials of numbers below cost ten times the time and are as good as zero.
 _VANISHING = -700.0
-# A width below this has a square that vanishes.
-_NARROWEST = 1e-150
+# Beyond these a width has a square that vanishes or overflows.
+_NARROWEST, _WIDEST = 1e-150, 1e150
 
 
 def squared_distances(X, centers):
@@ -51,7 +51,7 @@ def gaussian_kernel(X, centers, sigma, *, squared=None, out=None):
     array([1.    , 0.6065])
     """
     squared = squared_distances(X, centers) if squared is None else squared
-    out = np.multiply(squared, -0.5 / max(sigma, _NARROWEST) ** 2, out=out)
+    out = np.multiply(squared, -0.5 / min(max(sigma, _NARROWEST), _WIDEST) ** 2, out=out)
     alive = out > _VANISHING
     if alive.all():
         return np.exp(out, out=out)
