@@ -109,7 +109,7 @@ def _is_foreign(url):
 def test_page(visit, axe, path):
     """One visit, everything a careful reader would stumble over."""
     page = visit(path)
-    found = [*_raw_mathematics(page), *_bad_images(page)]
+    found = [*_raw_mathematics(page), *_bad_images(page), *_unshown_figures(page)]
     if axe:
         page.evaluate(axe)
         found += _violations(page, rules={CONTRAST: {"enabled": False}})
@@ -137,6 +137,12 @@ def _photograph(page, path, width):
     target = ARTIFACTS / "screenshots" / f"{name}-{width}.png"
     target.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=target, full_page=True)
+
+
+def _unshown_figures(page):
+    """Figures whose cell printed their name instead of showing them."""
+    text = page.inner_text("body")
+    return re.findall(r"<Figure size [^>]*>|<matplotlib[^>]*>", text)
 
 
 def _raw_mathematics(page):
