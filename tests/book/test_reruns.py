@@ -32,11 +32,9 @@ EXTREMES = {
     ),
     "03_biased_sampling": (
         {"n_runs": 1, "cases": ["Ionosphere"], "strength": 0.0, "n_omegas": 1, "seed": 0}
-        | {"verify_runs": 0, "case_shown": "Ionosphere", "gap_cases": ["Ionosphere"]}
-        | {"gap_runs": 1, "compute_missing": True},
+        | {"verify_runs": 0, "case_shown": "Ionosphere", "compute_missing": True},
         {"n_runs": 2, "cases": ["Ionosphere"], "strength": 20.0, "seed": 2**32 - 1}
-        | {"case_shown": "Ionosphere", "run_shown": 999, "gap_cases": ["Ionosphere"]}
-        | {"gap_runs": 1},
+        | {"case_shown": "Ionosphere", "run_shown": 999},
     ),
     "04_cross_dataset": (
         {"n_runs": 1, "directions": ["USPS to MNIST"], "pairs": ["0 vs 1"], "fraction": 0.01}
@@ -52,12 +50,14 @@ BUILD = "import sys; from companion.kit.build import build_site; build_site(sys.
 
 def built(root, copy, extremes=None):
     """A copy of the book with reruns of every notebook, built by a process of its own."""
-    for name in ("_config.yml", "_toc.yml", "requirements.txt"):
+    for name in ("_config.yml", "_toc.yml", "requirements.txt", "README.md"):
         shutil.copy(root / name, copy)
     skip = shutil.ignore_patterns("companion", "results", "runs", "__pycache__")
     shutil.copytree(root / "book", copy / "book", ignore=skip)
     shutil.copytree(root / "notebooks", copy / "notebooks")
     (copy / RUNS).mkdir()
+    (copy / "_build").mkdir()
+    shutil.copy(root / "_build" / "replication.zip", copy / "_build")
     for path in list_notebooks(copy):
         write_rerun(path, copy, "hostile", {"text": HOSTILE, "naïve": [1, 2]}, stderr=HOSTILE)
     for stem, pair in (extremes or {}).items():
