@@ -72,7 +72,7 @@ def test_runs_that_are_there_are_counted_and_the_comparison_is_told(path, small,
     assert computed(first) == [2]
     assert "already" not in first
     assert "from the published runs: largest difference of 2 accuracies is 0 (100" in first
-    assert re.search(r"beside the paper: \d+ values: .* orders", first)
+    assert re.search(r"beside the paper: \d+ values: .* rankings", first)
     assert command(path) == 0
     again = capsys.readouterr().out
     assert f"  2 of 3 runs were already in {path}; --fresh computes them again\n" in again
