@@ -82,6 +82,7 @@ def article(page):
     return re.search(r"<article.*?</article>", page.read_text(encoding="utf-8"), re.DOTALL)[0]
 
 
+@pytest.mark.weekly
 @pytest.mark.hardening("hostile text")
 def test_the_book_with_hostile_reruns(root, tmp_path, chromium):
     book = built(root, tmp_path)
