@@ -77,7 +77,7 @@ def overview(evaluation, by):
 
 
 def _brief(row):
-    claimed = "" if row.claimed == "–" else f" of {row.claimed} claimed"
+    claimed = "" if row.claimed == "–" else f" (claimed {row.claimed})"
     return f"**{row.verdict}**" + ("" if row.found == "–" else f": {row.found}{claimed}")
 
 

@@ -28,7 +28,7 @@ def table(results):
                     "Printed gain": points(found.printed),
                     "Our gain": points(found.ours),
                     "Share": effect_words(found).replace(" of the printed gain", ""),
-                    "Ours minus print": with_interval(found.difference, found.low, found.high),
+                    "Ours minus printed": with_interval(found.difference, found.low, found.high),
                 }
             )
     about = f"Mean gain of {METHOD} over {RIVAL} beside the printed one, in points"
@@ -75,7 +75,7 @@ def headline(results):
     """Count the verdicts on the values that no choice saw, matched and tuned as a pair."""
     counts = by_role(results).loc[list(UNSEEN)].groupby(level="protocol").sum()
     parts = [
-        f"{row.agrees} agree, {row.near} are near and {row.differs} differ with {name} settings"
+        f"{row.agrees} agree with {name} settings ({row.near} near, {row.differs} different)"
         for name, row in zip(PROTOCOLS, counts.loc[list(PROTOCOLS)].itertuples(), strict=True)
     ]
     return f"Of {counts.iloc[0].sum()} printed means that no choice looked at, {'; '.join(parts)}."

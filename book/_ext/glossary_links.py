@@ -1,0 +1,54 @@
+"""Sphinx extension: the first use of a glossary term on a page leads to the glossary."""
+
+import re
+
+from docutils import nodes
+
+GLOSSARY = "book/notation"
+# Words that mostly mean something else where they stand in a sentence.
+EVERYDAY = {"case", "points", "rerun", "run"}
+# A heading keeps its words, a table its look, and a link its target.
+KEPT = (nodes.reference, nodes.table, nodes.literal, nodes.citation, nodes.problematic)
+
+
+def _pattern(term):
+    words = r"\s+".join(map(re.escape, term.split()))
+    either = f"(?i:{words})" if term.islower() else words  # KMM is not kmm
+    return rf"(?<![\w-]){either}(?![\w-])"
+
+
+def _texts(doctree):
+    for paragraph in doctree.findall(nodes.paragraph):
+        for text in paragraph.findall(nodes.Text):
+            above, node = [], text
+            while node is not doctree:
+                node = node.parent
+                above.append(node)
+            if not any(isinstance(each, KEPT) for each in above):
+                yield text
+
+
+def link_terms(app, doctree, docname):
+    """Make the first mention of each term a reference, longer terms before shorter ones."""
+    terms = {
+        name: anchor
+        for name, _, kind, page, anchor, _ in app.env.get_domain("std").get_objects()
+        if kind == "term" and page == GLOSSARY and name not in EVERYDAY
+    }
+    if docname == GLOSSARY or app.builder.format != "html":
+        return
+    uri = app.builder.get_relative_uri(docname, GLOSSARY)
+    for term in sorted(terms, key=len, reverse=True):
+        for text in _texts(doctree):
+            if found := re.search(_pattern(term), text):
+                link = nodes.reference("", found[0], internal=True, refuri=f"{uri}#{terms[term]}")
+                link["classes"].append("ddr-term")
+                parts = nodes.Text(text[: found.start()]), link, nodes.Text(text[found.end() :])
+                text.parent.replace(text, parts)
+                break
+
+
+def setup(app):
+    """Register with Sphinx."""
+    app.connect("doctree-resolved", link_terms)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
