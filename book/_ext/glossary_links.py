@@ -5,15 +5,15 @@ import re
 from docutils import nodes
 
 GLOSSARY = "book/notation"
-# Words that mostly mean something else where they stand in a sentence.
-EVERYDAY = {"case", "points", "rerun", "run"}
+# Words that often mean something else; a page that needs them says {term}.
+EVERYDAY = {"case", "deviation", "gain", "matched", "points", "rerun", "run", "tuned"}
 # A heading keeps its words, a table its look, and a link its target.
 KEPT = (nodes.reference, nodes.table, nodes.literal, nodes.citation, nodes.problematic)
 
 
 def _pattern(term):
     words = r"\s+".join(map(re.escape, term.split()))
-    either = f"(?i:{words})" if term.islower() else words  # KMM is not kmm
+    either = f"(?i:{words}s?)" if term.islower() else words  # KMM is not kmm
     return rf"(?<![\w-]){either}(?![\w-])"
 
 
@@ -28,6 +28,19 @@ def _texts(doctree):
                 yield text
 
 
+def _join_lines(doctree):
+    """Make one text of a paragraph's lines, which the parser leaves apart."""
+    for element in list(doctree.findall(nodes.TextElement)):
+        joined = []
+        for child in element.children:
+            if joined and isinstance(child, nodes.Text) and isinstance(joined[-1], nodes.Text):
+                joined[-1] = nodes.Text(joined[-1] + child)
+            else:
+                joined.append(child)
+        element.clear()
+        element.extend(joined)
+
+
 def link_terms(app, doctree, docname):
     """Make the first mention of each term a reference, longer terms before shorter ones."""
     terms = {
@@ -37,6 +50,7 @@ def link_terms(app, doctree, docname):
     }
     if docname == GLOSSARY or app.builder.format != "html":
         return
+    _join_lines(doctree)
     uri = app.builder.get_relative_uri(docname, GLOSSARY)
     for term in sorted(terms, key=len, reverse=True):
         for text in _texts(doctree):

@@ -80,7 +80,7 @@ def _reproduced(results):
     return (
         "With the settings nearest to the paper, DDR keeps this much of its printed gain over the "
         f"plain ratio: {_shares(results, 'matched', unseen)}, where no choice had looked at "
-        f"the two columns, and {_shares(results, 'matched', fitted)}, fitted by hand; it is "
+        f"the two columns, and {_shares(results, 'matched', fitted)}, fitted by hand. It is "
         f"{_cases(results, 'matched')}."
     )
 
@@ -89,8 +89,8 @@ def _missing(results):
     cells = by_role(results).loc[list(UNSEEN)].groupby(level="protocol").sum()
     differ = " and ".join(f"{cells.at[p, 'differs']} ({p})" for p in PROTOCOLS)
     return (
-        f"With tuned settings it keeps {_shares(results, 'tuned', EXPERIMENTS)}, and is "
-        f"{_cases(results, 'tuned')}; of {cells.iloc[0].sum()} printed means that no choice had "
+        f"With tuned settings DDR keeps {_shares(results, 'tuned', EXPERIMENTS)}. It is "
+        f"{_cases(results, 'tuned')}. Of {cells.iloc[0].sum()} printed means that no choice had "
         f"looked at, {differ} differ from ours."
     )
 
@@ -132,8 +132,8 @@ def _reasons(results):
         for first in clear.head(1).itertuples()
     )
     return (
-        f"On choices that the paper leaves open: of {len(joint['synthetic'])} random combinations "
-        f"of them for each table DDR gains on average in {listed(gains)}, and of {len(changes)} "
+        f"On choices that the paper leaves open. Of {len(joint['synthetic'])} random combinations "
+        f"of them for each table, DDR gains on average in {listed(gains)}. Of {len(changes)} "
         f"single changes {len(clear)} move its gain clearly, corrected for their number{largest}."
     )
 
