@@ -7,7 +7,7 @@ from docutils import nodes
 GLOSSARY = "book/notation"
 # Words that often mean something else; a page that needs them says {term}.
 EVERYDAY = {"case", "deviation", "gain", "matched", "points", "rerun", "run", "tuned"}
-# A heading keeps its words, a table its look, and a link its target.
+# A table keeps its look, and a link its target; so does a card, which is one link as a whole.
 KEPT = (nodes.reference, nodes.table, nodes.literal, nodes.citation, nodes.problematic)
 
 
@@ -24,7 +24,8 @@ def _texts(doctree):
             while node is not doctree:
                 node = node.parent
                 above.append(node)
-            if not any(isinstance(each, KEPT) for each in above):
+            kept = (isinstance(each, KEPT) or "sd-card" in each["classes"] for each in above)
+            if not any(kept):
                 yield text
 
 
