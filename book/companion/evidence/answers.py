@@ -14,9 +14,9 @@ from companion.evidence.gains import (
     paired,
     runs_of,
 )
+from companion.evidence.multiverse import protocol_of, universe_name
 from companion.evidence.printed import printed_gains, printed_means
 from companion.evidence.tables import points
-from companion.evidence.universes import protocol_of, universe_name
 from companion.paths import PROTOCOLS
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results

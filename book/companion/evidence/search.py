@@ -112,6 +112,12 @@ def best(name, rows=10):
     return Markdown(captioned(pd.DataFrame(shown), about, f"search-{name}-best", "worded"))
 
 
+def members(name):
+    """Say how many protocols of a search the print does not contradict."""
+    found = searching.published(name)
+    return Markdown(f"{int(found['member'].sum()) or 'none'} of {len(found):,}")
+
+
 def figure(name):
     """Draw every protocol by its distance from print, members filled, beside permuted prints."""
     table, found = searching.published(name), searching.published(name, "trials")

@@ -25,7 +25,7 @@ from companion.evidence.gains import (
 )
 from companion.evidence.printed import cases, compared_methods, ledger, printed_gains, values
 from companion.evidence.replication import correlations, simulated
-from companion.paths import BOOK, read_yaml
+from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 
 #: The marks with the words that explain them.
 VALUE_MARKS = {
@@ -245,6 +245,11 @@ def judge(results, experiment, protocol="matched"):
     of_ours = {mark: found[mark] for mark in expected} | {"share": effect.share}
     word = str(_words(of_ours, expected, len(orders))) if table["n"].any() else "not run"
     return TableVerdict(table, orders, compare_columns(table), effect, expected, word)
+
+
+def judge_all(results):
+    """Judge every table under both protocols."""
+    return {(e, p): judge(results, e, p) for p in PROTOCOLS for e in EXPERIMENTS}
 
 
 def _as_ours(results, experiment, protocol):
