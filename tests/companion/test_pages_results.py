@@ -94,7 +94,7 @@ def test_runs_like_the_papers_reproduce_everywhere(printed_runs, judged):
     answers = front.answers(printed_runs, judged)
     shares = "100 % in Table 4, where no choice had looked at the two columns, and 100 % in"
     assert shares in answers["What reproduced?"]
-    assert "of 56 printed means" in answers["What did not?"]
+    assert "Of 56 printed means" in answers["What did not?"]
     assert "0 (matched) and 0 (tuned) differ" in answers["What did not?"]
 
 

@@ -113,7 +113,7 @@ def differences(results, experiment):
     verdict = judge(results, experiment)
     ratio = float(np.exp(np.nanmean(np.log(verdict.values["sd_ratio"].replace(0, np.nan)))))
     return Markdown(
-        f"- **{verdict.word.capitalize()}** with the settings nearest to the print: "
+        f"- **{verdict.word.capitalize()}** with the settings nearest to the paper: "
         f"{summary(verdict)}.\n"
         f"- **Spread.** Our standard deviations are {ratio:.2f} times the printed ones (geometric "
         "mean). Another spread is the sign of another protocol.\n"

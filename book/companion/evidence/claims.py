@@ -59,7 +59,7 @@ def overview(judged, by):
 
 
 def _brief(row):
-    claimed = "" if row.claimed == "–" else f" of {row.claimed} claimed"
+    claimed = "" if row.claimed == "–" else f" (claimed {row.claimed})"
     return f"**{row.verdict}**" + ("" if row.found == "–" else f": {row.found}{claimed}")
 
 

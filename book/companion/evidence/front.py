@@ -114,7 +114,7 @@ def _reproduced(results, judged):
     return (
         "With the settings nearest to the paper, DDR keeps this much of its printed gain over the "
         f"plain ratio: {_shares(judged, 'matched', other)}, where no choice had looked at "
-        f"the two columns, and {_shares(judged, 'matched', fitted)}, fitted by hand; it is "
+        f"the two columns, and {_shares(judged, 'matched', fitted)}, fitted by hand. It is "
         f"{_cases(results, 'matched')}."
     )
 
@@ -123,8 +123,8 @@ def _missing(results, judged):
     cells = unseen(judged)
     differ = " and ".join(f"{cells.at[p, 'differs']} ({p})" for p in PROTOCOLS)
     return (
-        f"With tuned settings it keeps {_shares(judged, 'tuned', EXPERIMENTS)}, and is "
-        f"{_cases(results, 'tuned')}; of {cells.iloc[0].sum()} printed means that no choice had "
+        f"With tuned settings DDR keeps {_shares(judged, 'tuned', EXPERIMENTS)}. It is "
+        f"{_cases(results, 'tuned')}. Of {cells.iloc[0].sum()} printed means that no choice had "
         f"looked at, {differ} differ from ours."
     )
 
@@ -155,8 +155,8 @@ def _reasons(results):
         for first in clear.head(1).itertuples()
     )
     return (
-        f"On choices that the paper leaves open: of {len(joint['synthetic'])} random combinations "
-        f"of them for each table DDR gains on average in {listed(gains)}, and of {len(changes)} "
+        f"On choices that the paper leaves open. Of {len(joint['synthetic'])} random combinations "
+        f"of them for each table, DDR gains on average in {listed(gains)}. Of {len(changes)} "
         f"single changes {len(clear)} move its gain clearly, corrected for their number{largest}."
     )
 

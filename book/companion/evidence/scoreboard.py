@@ -59,7 +59,7 @@ def effects_table(judged):
             "Printed gain": points(found.printed),
             "Our gain": points(found.ours),
             "Share": effect_words(found).replace(" of the printed gain", ""),
-            "Ours minus print": with_interval(found.difference, found.low, found.high),
+            "Ours minus printed": with_interval(found.difference, found.low, found.high),
         }
         rows.append(_row(*key) | gains)
     about = f"Mean gain of {METHOD} over {RIVAL} beside the printed one, in points"
@@ -106,7 +106,7 @@ def headline(judged):
     """Say how the values fare that no choice saw, matched and tuned as a pair."""
     counts = unseen(judged)
     parts = [
-        f"{row.agrees} agree, {row.near} are near and {row.differs} differ with {name} settings"
+        f"{row.agrees} agree with {name} settings ({row.near} near, {row.differs} different)"
         for name, row in zip(PROTOCOLS, counts.loc[list(PROTOCOLS)].itertuples(), strict=True)
     ]
     return Markdown(

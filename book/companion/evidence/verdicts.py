@@ -35,9 +35,9 @@ VALUE_MARKS = {
     "not run": "no run is stored",
 }
 ORDER_MARKS = {
-    "kept": "ours tell the two methods apart the same way",
-    "open": "ours cannot tell them apart",
-    "reversed": "ours tell them apart the other way",
+    "kept": "our runs rank the two methods in the same way",
+    "open": "our runs cannot rank them",
+    "reversed": "our runs rank them the other way round",
     "not run": "one of the two was not run",
 }
 #: Least shares of what an exact replication reaches, for two words; most orders reversed; the
