@@ -61,7 +61,8 @@ def check_rows(estimator, X, name, **options):
     """Return a second sample with the columns that an estimator knows from its first one."""
     check_given(X, name)
     validate_data(estimator, X, reset=False, skip_check_array=True, ensure_2d=False)  # the names
-    X = check_array(X, dtype=np.float64, input_name=name, estimator=estimator, **options)
+    options = {"dtype": np.float64} | options
+    X = check_array(X, input_name=name, estimator=estimator, **options)
     if X.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
