@@ -67,7 +67,7 @@ def shift_report(X, y, X_target, estimator=None, *, random_state=0):
     >>> X, y = FourClusters().sample(300, "train", random_state=0)
     >>> X_target, _ = FourClusters().sample(300, "test", random_state=1)
     >>> print(shift_report(X, y, X_target))
-    Shift report: 300 source rows, 300 target rows
+    Shift report
       Source against target, AUC ...
     Recommendation: ...
     """
@@ -156,27 +156,27 @@ class GuardedDDRClassifier(AdaptingClassifier):
         check_choice(self.mode, "mode", ("best", "sure"))
         check_given(X, "X")
         X, y, X_target, cost = two_samples(X, y, X_target, sample_domain, sample_weight)
-        ddr = self._ddr(self.ratio, X, y, X_target, cost, y_target)
-        X, y, X_target = self._check_samples(X, y, X_target)
-        self.report_, self.choice_ = None, "none"
-        self.models_ = {"none": ddr.initial_estimator_}
-        if X_target is not None:
-            self._examine(ddr, X, y, X_target, check_weights(cost, len(y)), y_target)
-        self.estimator_ = self.models_[self.choice_]
-        return self
-
-    def _ddr(self, ratio, X, y, X_target, cost, y_target):
+        given = {"sample_weight": cost, "y_target": y_target}
         options = {"ratio_transform": self.ratio_transform, "random_state": self.random_state}
-        model = DDRClassifier(self.estimator, ratio, **options)
         with warnings.catch_warnings():  # the report says what they would say
             warnings.simplefilter("ignore", OverlapWarning)
             warnings.simplefilter("ignore", AgreementWarning)
-            return model.fit(X, y, X_target, sample_weight=cost, y_target=y_target)
+            both, by_prior = (
+                DDRClassifier(self.estimator, ratio, **options).fit(X, y, X_target, **given)
+                for ratio in (self.ratio, ConstantRatio())
+            )
+        X, y, X_target = self._check_samples(X, y, X_target)
+        self.report_, self.choice_ = None, "none"
+        self.models_ = {"none": both.initial_estimator_}
+        if X_target is not None:
+            self._examine(X, y, X_target, check_weights(cost, len(y)), by_prior, both)
+        self.estimator_ = self.models_[self.choice_]
+        return self
 
-    def _examine(self, ddr, X, y, X_target, cost, y_target):
+    def _examine(self, X, y, X_target, cost, by_prior, both):
         """Fit the candidates, and report what is seen without labels."""
         learner, ratio = self._parts()
-        plain = ddr.initial_estimator_
+        plain = self.models_["none"]
         rows = rows_for_ratio(X, y, X_target, self.ratio_transform, plain)
         n, n_target = len(rows[0]), len(rows[1])
         if min(n, n_target) < FEWEST_ROWS:
@@ -189,25 +189,21 @@ class GuardedDDRClassifier(AdaptingClassifier):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             weights = ratio.fit(*rows).weights_
-        by_prior = self._ddr(ConstantRatio(), X, y, X_target, cost, y_target)
         self.models_ |= {
             "calibrated": calibrated,
             "em": corrected,
             "prior_ratio": by_prior.estimator_,
             "ratio": fit_weighted(learner, X, y, cost * weights),
-            "ddr": ddr.estimator_,
+            "ddr": both.estimator_,
         }
-        self._add_own()
+        self.models_ |= self._own()
         self._X_target, self._told, self._asked = X_target, {}, set()
-        said = [model.predict(X_target) for model in self.models_.values()]
-        self._said = np.searchsorted(self.classes_, np.array(said))
+        self._said = np.array([model.predict(X_target) for model in self.models_.values()])
         seed = self.random_state if isinstance(self.random_state, int | None) else 0
         self._order, self._open = asking_order(self._said, seed)
         auc, auc_p, scores = tell_apart(*rows)
         changes = np.mean(self._said != self._said[0], axis=1)
         report = ShiftReport(
-            n_source=n,
-            n_target=n_target,
             auc=auc,
             auc_p=auc_p,
             residual_auc=tell_apart(*rows, prior_ratio[cross.codes])[0],
@@ -223,20 +219,20 @@ class GuardedDDRClassifier(AdaptingClassifier):
             self.choice_, reason = "none", 'no labels were told, and mode="sure" asks for some'
         self._report(report, reason=reason)
 
-    def _add_own(self):
-        """Add the user's candidates, checked."""
+    def _own(self):
+        """The user's candidates, checked."""
         own = {} if self.candidates is None else self.candidates
         if not isinstance(own, dict) or set(own) & set(self.models_):
             raise ValueError(
                 "candidates must be a dict of fitted classifiers, with other names than "
                 f"{', '.join(self.models_)}, got {own!r}"
             )
-        self.models_ |= own
+        return own
 
     def _report(self, report, **news):
         """Store the report with what is new, and the rows to label next."""
         rows = [row for row in self._order[: self._open] if row not in self._told][:20]
-        questions = tuple((int(row), *self.classes_[self._said[:, row]].tolist()) for row in rows)
+        questions = tuple((int(row), *self._said[:, row].tolist()) for row in rows)
         news |= {"choice": self.choice_, "questions": questions, "labels": len(self._told)}
         self.report_ = replace(report, **news)
 
@@ -261,8 +257,7 @@ class GuardedDDRClassifier(AdaptingClassifier):
         self._check_target_given("tell")
         rows, labels = np.atleast_1d(rows), np.atleast_1d(labels)
         self._check_told(rows, labels)
-        codes = np.searchsorted(self.classes_, labels)
-        self._told |= dict(zip(rows.tolist(), codes.tolist(), strict=True))
+        self._told |= dict(zip(rows.tolist(), labels.tolist(), strict=True))
         self._decide()
         return self
 
@@ -289,27 +284,24 @@ class GuardedDDRClassifier(AdaptingClassifier):
 
     def _decide(self):
         """Estimate every candidate's gain from the labels, and choose."""
-        told = [row in self._told for row in self._order[: self._open]]
-        counted = told.index(False) if False in told else len(told)
-        rows = self._order[:counted]
-        codes = np.array([self._told[row] for row in rows], dtype=int)
-        gains = judge(list(self.models_), self._said, rows, codes)
+        told = np.isin(self._order[: self._open], list(self._told))
+        counted = int(np.append(told, False).argmin())
+        rows, left = self._order[:counted], self._open - counted
+        labels = np.array([self._told[row] for row in rows], dtype=self.classes_.dtype)
+        gains = judge(list(self.models_), self._said, rows, labels)
         self.choice_ = chosen(gains, self.mode)
         self.estimator_ = self.models_[self.choice_]
         if self.mode == "best":
             labelled = rows_of(self._X_target, list(self._told))
-            self.estimator_ = learned(self.estimator_, labelled, np.array([*self._told.values()]))
-        used = 0.0 if self.choice_ == "none" else gains[self.choice_].estimate
+            codes = np.searchsorted(self.classes_, list(self._told.values()))
+            self.estimator_ = learned(self.estimator_, labelled, codes)
         reason = f"{counted} labels where candidates disagree "
+        most = max(gain.high for gain in gains.values())
         if self.choice_ == "none":
             reason += "do not show that another candidate gains"
         else:
-            reason += f"estimate a gain of {used:+.1f} points"
-        most = max(gain.high for gain in gains.values()) - used
-        more = f"{self._open - counted} such rows are left"
-        more += (
-            f"; more labels could show up to {most:.1f} points more."
-            if counted < self._open
-            else "."
-        )
-        self._report(self.report_, reason=reason, gains=gains, more=more)
+            most -= gains[self.choice_].estimate
+            reason += f"estimate a gain of {gains[self.choice_].estimate:+.1f} points"
+        if left:
+            reason += f"; {left} such rows are left, which could show up to {most:.1f} points more"
+        self._report(self.report_, reason=reason, gains=gains)

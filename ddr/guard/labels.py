@@ -100,12 +100,12 @@ def adjusted(wealths):
     return np.minimum(wealths, np.array(means).reshape(wealths.shape))
 
 
-def judge(names, said, rows, codes):
+def judge(names, said, rows, labels):
     """Gain of every candidate but the first, by the labels of rows in the order asked for.
 
-    ``said`` has what each candidate says of the whole target, ``codes`` the labels of the rows.
+    ``said`` has what each candidate says of the whole target, in the order of ``names``.
     """
-    right, concerned = (said[:, rows] == codes).astype(int), said != said[0]
+    right, concerned = (said[:, rows] == labels).astype(int), said != said[0]
     sizes = concerned.sum(axis=1)
     d = [mine[where] for mine, where in zip(right - right[0], concerned[:, rows], strict=True)]
     wealths = [wealth(mine, n)[-1] if len(mine) else 1.0 for mine, n in zip(d, sizes, strict=True)]

@@ -65,8 +65,6 @@ class ShiftReport:
     told, ``gains`` holds a :class:`~ddr.guard.labels.Gain` a candidate.
     """
 
-    n_source: int
-    n_target: int
     auc: float
     auc_p: float
     residual_auc: float
@@ -81,7 +79,6 @@ class ShiftReport:
     questions: tuple = field(default=(), repr=False)
     labels: int = 0
     gains: dict = field(default_factory=dict)
-    more: str = ""
 
     @property
     def advice(self):
@@ -116,9 +113,9 @@ class ShiftReport:
         )
 
     def __str__(self):
-        lines = [f"Shift report: {self.n_source} source rows, {self.n_target} target rows"]
+        lines = ["Shift report"]
         lines += [f"  {what:<30}{value:>8}  {note}" for what, value, note in self.rows()]
-        lines += wrap(f"Recommendation: {self.advice} {self.more}".strip(), 80)
+        lines += wrap(f"Recommendation: {self.advice}", 80)
         if self.questions:
             lines += ["Label these rows first (report.table() shows 20):", self.table(5)]
         return "\n".join(lines)
@@ -126,28 +123,23 @@ class ShiftReport:
     def _repr_html_(self):
         lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows())
         table = "".join(f"<tr>{cells}</tr>" for cells in lines)
-        words = escape(f"{self.advice} {self.more}".strip())
-        return f"<table><caption>Shift report</caption>{table}</table><p>{words}</p>"
+        return f"<table><caption>Shift report</caption>{table}</table><p>{escape(self.advice)}</p>"
 
     def plot(self):
-        """Figure of how far the samples are apart, and of the prior ratio or what labels told."""
+        """Figure of each candidate's gain by the labels, or of how far the samples are apart."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(8, 3), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        for name, scores in zip(("source", "target"), self.scores, strict=True):
-            left.hist(scores, 20, density=True, alpha=0.5, label=name)
-        left.set(title=f"Told apart: AUC {self.auc:.2f}", xlabel="held-out score", yticks=[])
-        left.legend()
+        figure = Figure(figsize=(6, 3), layout="constrained")
+        axes = figure.subplots()
+        for name, gain in self.gains.items():
+            axes.plot([gain.low, gain.high], [name, name], color="C0")
+            axes.plot(gain.estimate, name, "o", color="C0")
         if self.gains:
-            gains = self.gains.values()
-            middle = [gain.estimate for gain in gains]
-            right.hlines(list(self.gains), [g.low for g in gains], [g.high for g in gains])
-            right.plot(middle, list(self.gains), "o")
-            right.axvline(0, color="0.5", lw=1)
-            right.set(title=f"Gain after {self.labels} labels", xlabel="points of accuracy")
-        else:
-            right.bar([str(c) for c in self.prior_ratio], self.prior_ratio.values())
-            right.axhline(1, color="0.5", lw=1)
-            right.set(title="Ratio of the class priors", xlabel="class", ylabel="target / source")
+            axes.axvline(0, color="0.5", lw=1)
+            axes.set(title=f"Gain after {self.labels} labels", xlabel="points of accuracy")
+            return figure
+        for name, scores in zip(("source", "target"), self.scores, strict=True):
+            axes.hist(scores, 20, density=True, alpha=0.5, label=name)
+        axes.set(title=f"Told apart: AUC {self.auc:.2f}", xlabel="held-out score", yticks=[])
+        axes.legend()
         return figure

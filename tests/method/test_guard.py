@@ -226,7 +226,6 @@ def test_numbers_of_the_report_are_those_of_other_code():
         assert share == np.mean(said[name] != plain)
     different = np.array([len(set(row)) > 1 for row in zip(*said.values(), strict=True)])
     assert report.open == np.mean(different)
-    assert (report.n_source, report.n_target) == (200, 150)
     weights = model.models_["em"].predict_proba(X_target) / model.models_[
         "calibrated"
     ].predict_proba(X_target)
