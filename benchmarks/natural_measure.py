@@ -119,18 +119,20 @@ def measure(learner, X, y, X_target, y_target, X_rest, y_rest, shared):
     return stored | {name: getattr(report, name) for name in SEEN}
 
 
-def units():
-    """All draws, small ones first, so that a partial run tells most."""
-    made = [task for task in TASKS if task.kind in MADE]
-    return [(task, SIZES[0]) for task in TASKS] + [(t, SIZES[1]) for t in TASKS if t not in made]
+def units(part=1):
+    """All draws, small ones first, so that a partial run tells most; or one in so many."""
+    large = [(task, SIZES[1]) for task in TASKS if task.kind not in MADE]
+    every = [(task, SIZES[0]) for task in TASKS] + large
+    rows = np.random.default_rng(0).permutation(len(every))[: len(every) // part]
+    return [every[row] for row in sorted(rows)]
 
 
 def main(folder, part=1):
-    """Measure what FOLDER lacks of every draw, or of one in so many."""
+    """Measure what FOLDER lacks."""
     warnings.simplefilter("ignore")
     folder, start = Path(folder), time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    for task, size in units()[:: int(part)]:
+    for task, size in units(int(part)):
         drawn, weights = draw(task, size), {}
         learners = LEARNERS if size == SIZES[0] else LARGE
         stem = f"{task.name.replace(': ', ' ')} {size}"

@@ -68,7 +68,8 @@ def _read(name):
     if path.suffix == ".json":
         return pd.read_json(path, convert_dates=False)
     if "winequality" in path.stem:
-        return pd.read_csv(path, sep=";").rename(columns=lambda c: c if c == "quality" else None)
+        frame = pd.read_csv(path, sep=";")
+        return frame.set_axis([*(f"c{n}" for n in range(frame.shape[1] - 1)), "quality"], axis=1)
     plain = path.suffix == ".csv"
     frame = pd.read_csv(path, comment=None if plain else "@", header=0 if plain else None)
     return frame if plain else frame.rename(columns=lambda number: f"c{number}")
@@ -79,8 +80,6 @@ def sides(task):
     """``(X, y, is_source)`` of a natural task: numbers, columns of categories one-hot."""
     frames = [_read(name) for name in task.table.split()]
     for number, frame in enumerate(frames):
-        if "quality" in frame:
-            frame.columns = [f"c{c}" for c in range(frame.shape[1] - 1)] + ["quality"]
         frame["_side"] = number
     frame = pd.concat(frames, ignore_index=True)
     if task.rows:

@@ -206,6 +206,7 @@ STRATEGIES = {
     "random": "random rows: best",
     "random, sure": "random rows: sure",
     "offsets, random": "random rows: best, and an offset a class",
+    "judged": "asked: best with offsets, without, or rows added, by five-fold judging",
     "added asked 20": "asked rows added to the source, weight 20",
     "added random 20": "random rows added to the source, weight 20",
 }
