@@ -168,7 +168,7 @@ def reached(strategy, labels, vault=None):
 def _told(labels, vault=None):
     """The natural fits at a number of labels, each with its oracle."""
     keys = ["task", "learner", "size"]
-    found = stored("labels").merge(group("natural", vault)[[*keys, "oracle"]], on=keys)
+    found = stored("labels").merge(group("natural", vault)[[*keys, "table", "oracle"]], on=keys)
     return found[found.labels == labels]
 
 
