@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html site-python pdf article test lint unit notebooks kernels browser reproduce verify reliability mutants record-check audit bench bench-shifts lock clean
+.PHONY: help install execute book html site-python pdf article test lint unit pages notebooks kernels browser reproduce verify reliability mutants record-check audit bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -39,14 +39,17 @@ pdf: html  ## print the whole book into _build/book.pdf (needs Chromium)
 article: html  ## print the replication, six pages, into _build/article.pdf (needs Chromium)
 	$(BIN)/python -m companion.kit.pdf article
 
-test: lint html notebooks unit  ## everything that CI checks
+test: lint unit html notebooks pages  ## everything that CI checks
 
+# Building the site keeps one core busy for minutes: the tests that need no site run beside it.
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+MAKEFLAGS += --jobs=2
+notebooks: html unit
+pages: notebooks
+endif
 # With -j nothing may read what another target is still writing.
 ifneq ($(filter book,$(MAKECMDGOALS)),)
 html notebooks unit: execute
-endif
-ifneq ($(filter test,$(MAKECMDGOALS)),)
-unit: html notebooks
 endif
 
 lint: install  ## style, and the layers of the house
@@ -54,8 +57,11 @@ lint: install  ## style, and the layers of the house
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
-unit: install  ## unit tests, doctests and the built site in Chromium, with coverage of ddr
-	$(PYTEST) -q -n 2 --dist worksteal -m "not weekly" --cov --cov-report=term:skip-covered --cov-fail-under=95
+unit: install  ## unit tests and doctests, with coverage of ddr
+	$(PYTEST) -q -n 2 --dist worksteal -m "not weekly" --ignore=tests/book --cov --cov-report=term:skip-covered --cov-fail-under=95
+
+pages: install  ## tests of the built site, in Chromium, and of the notebooks' form
+	$(PYTEST) -q -n 2 --dist worksteal -m "not weekly" tests/book
 
 notebooks: install  ## execute the notebooks again and compare every output
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \

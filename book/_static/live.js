@@ -121,7 +121,7 @@
         : "";
     const right =
       `DDR is right on ${percent(ddr.accuracy)} of the test points, the plain ratio on ${percent(plain.accuracy)}, no weights on ` +
-      `${percent(none.accuracy)}; the best boundary on ${percent(ceiling)}.`;
+      `${percent(none.accuracy)}; the best boundary on ${percent(ceiling)}${ddr.accuracy > ceiling ? ", which DDR passes by luck" : ""}.`;
     const why =
       ` DDR ${stands}${though} ${percent(ddr.misplaced)} of its weight would have to move to match the test sample's clusters, and ` +
       `${percent(plain.misplaced)} of the plain ratio's.`;

@@ -68,7 +68,7 @@ def multiverse(experiments, **options):
     own. Interrupted, the command resumes when it is called again. At the end it prints the gain of
     DDR-uLSIF over uLSIF beside the published one.
     """
-    from companion.evidence.universes import universe_gains
+    from companion.evidence.multiverse import universe_gains
     from companion.runs.multiverse import specifications, universes
     from companion.runs.reproduce import compute_and_tell
     from companion.runs.results import published_results

@@ -1,10 +1,12 @@
-"""What a link leads to shows itself beside the link, without a request."""
+"""What a link leads to shows itself beside the link, without a request; terms link themselves."""
 
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from bs4 import BeautifulSoup
+from sphinx.application import Sphinx
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 STATIC = (BOOK / "_static").as_uri()
@@ -74,3 +76,53 @@ def test_links_show_what_they_lead_to(chromium, site):
 def test_pages_carry_only_what_their_links_name(site):
     assert "ddr-hovers" not in (site / "book" / "references.html").read_text()
     assert "Sugiyama" in (site / "notebooks" / "reader.html").read_text()
+
+
+GLOSSARY = """# Words
+
+```{glossary}
+density ratio
+  Test over training.
+
+class density ratio
+  The same within a class.
+
+KMM
+  Kernel mean matching.
+
+run
+  An everyday word.
+```
+"""
+USES = """# The density ratio
+
+A run of kmm is none of KMM. The [density ratio](https://example.org) is a link.
+
+| density ratio |
+|---|
+| KMM |
+
+- A Density
+  ratio, `KMM`, and a class density ratio; KMM-like is another word.
+- The density ratio again.
+"""
+
+
+def test_the_first_use_of_a_term_leads_to_the_glossary(tmp_path):
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "notation.md").write_text(GLOSSARY)
+    (tmp_path / "index.md").write_text(f"{USES}\n```{{toctree}}\nbook/notation\n```\n")
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(BOOK / '_ext')!r})\n"
+        "extensions = ['myst_parser', 'glossary_links']\n"
+    )
+    app = Sphinx(tmp_path, tmp_path, tmp_path / "out", tmp_path / "trees", "html", status=None)
+    app.build()
+    page = BeautifulSoup((tmp_path / "out" / "index.html").read_text(), "html.parser")
+    links = [(" ".join(a.text.split()), a["href"]) for a in page.select("a.ddr-term")]
+    glossary = "book/notation.html#term-"
+    assert links == [
+        ("KMM", f"{glossary}KMM"),
+        ("Density ratio", f"{glossary}density-ratio"),
+        ("class density ratio", f"{glossary}class-density-ratio"),
+    ]

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from companion.evidence import answers
+from companion.evidence.multiverse import protocol_of
 from companion.evidence.printed import printed_means
 from companion.evidence.protocol_search import published
-from companion.evidence.universes import protocol_of
 from companion.runs.results import published_results
 
 from ddr.paper.mixture import FourClusters

@@ -2,14 +2,14 @@
 
 import nbformat
 from companion.evidence.tables import html
-from companion.kit.compare_runs import Pair, compare_runs, equal
+from companion.kit.compare_runs import Pair, compare_runs, equal, table_means
 from pandas import DataFrame
 
 
-def notebook(text, table, injected=False):
+def notebook(text, table, injected=False, caption="Means"):
     cells = [nbformat.v4.new_code_cell("one"), nbformat.v4.new_code_cell("two")]
     cells[0].outputs = [nbformat.v4.new_output("stream", text=text)]
-    shown = nbformat.v4.new_output("execute_result", data={"text/html": html(table, "Means")})
+    shown = nbformat.v4.new_output("execute_result", data={"text/html": html(table, caption)})
     cells[1].outputs = [shown]
     if injected:
         extra = nbformat.v4.new_code_cell(
@@ -29,3 +29,16 @@ def test_numbers_are_paired_by_row_and_column():
     assert Pair("Means \u203a b \u203a Ours", "0.70", "0.75") in pairs
     assert [pair.what for pair in pairs if equal(pair)] == ["same #"]
     assert alone == 3  # two numbers of row a, one of row c
+
+
+def test_the_picture_takes_the_means_of_the_tables_alone(tmp_path):
+    tables = [
+        DataFrame({"Case": ["a", "b"], "uLSIF": [f"{mean} ± 0.01", "0.70 ± 0.20"]})
+        for mean in ("0.50", "0.75")
+    ]
+    published, rerun = (notebook("0.3\n", table, caption="Our Table 2") for table in tables)
+    path = tmp_path / "rerun.ipynb"
+    nbformat.write(rerun, path)
+    means = table_means(path, published)
+    assert means == {("a", "uLSIF"): (0.5, 0.75), ("b", "uLSIF"): (0.7, 0.7)}
+    assert table_means(path, None) == {}

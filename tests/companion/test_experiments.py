@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from companion.evidence.multiverse import BASELINE, protocol_of, universe_gains
 from companion.evidence.printed import values
-from companion.evidence.universes import BASELINE, protocol_of, universe_gains
 from companion.runs.experiments import Run, draw, draw_problem, measure, methods_of, seeds_of
 from companion.runs.multiverse import read as read_multiverse
 from companion.runs.multiverse import specifications, universes

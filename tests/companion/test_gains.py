@@ -127,7 +127,7 @@ def test_a_new_dataset_is_predicted_from_cases_not_from_runs():
     runs = pd.DataFrame(
         rows, columns=["experiment", "protocol", "case", "method", "seed", "accuracy"]
     )
-    found = new_data.expectation(runs, tables=("cross",))
+    found = new_data.expectation(runs, "matched")
     # Runs are nearly exact, so this is the interval of one further case among twenty.
     half = stats.t.ppf(0.975, 18) * np.std(truths, ddof=1) * np.sqrt(1 + 1 / 20)
     assert found.high - found.mean == pytest.approx(half, rel=0.02)

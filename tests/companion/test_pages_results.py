@@ -6,17 +6,10 @@ import pandas as pd
 import pytest
 import yaml
 from companion.cli import cli
-from companion.evidence import article, claims, front, multiverse, scoreboard
+from companion.evidence import claims, front, multiverse, scoreboard
 from companion.evidence import printed as paper
-from companion.evidence.universes import (
-    curve_inference,
-    gain_changes,
-    joint_gains,
-    protocol_of,
-    universe_gains,
-    universes_reading,
-)
-from companion.evidence.verdicts import judge
+from companion.evidence.multiverse import curve_inference, joint_gains, protocol_of
+from companion.evidence.verdicts import judge, judge_all
 from companion.kit import build
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import specifications
@@ -29,6 +22,11 @@ COLUMNS = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
 @pytest.fixture(scope="module")
 def printed_runs():
     return complete_runs()
+
+
+@pytest.fixture(scope="module")
+def judged(printed_runs):
+    return judge_all(printed_runs)
 
 
 def made_up_universes(shifts, runs=10):
@@ -83,42 +81,45 @@ def lines(shown):
     return shown.data.splitlines()
 
 
-def test_runs_like_the_papers_reproduce_everywhere(printed_runs):
-    matched = [row for row in lines(scoreboard.verdicts_table(printed_runs)) if "matched" in row]
+def test_runs_like_the_papers_reproduce_everywhere(printed_runs, judged):
+    matched = [row for row in lines(scoreboard.verdicts_table(judged)) if "matched" in row]
     assert [row.split(" | ")[2] for row in matched] == ["reproduces"] * len(EXPERIMENTS)
-    found = front.verdicts(printed_runs)
+    found = front.verdicts(judged)
     assert found.shape == (3, 3)
     for cell in found.to_numpy()[:, 1:].ravel():
         assert cell.startswith("*reproduces*: 100 % of the printed gain")
-    assert front.badges(found).data.count("[reproduces]{.ddr-word .ddr-good}") == 6
-    said = article.verdict(found).data
+    assert front.badges(judged).data.count("[reproduces]{.ddr-word .ddr-good}") == 6
+    said = front.verdict(judged).data
     assert said.count("*reproduces* (Table 2, Table 3 and Table 4)") == 2
-    answers = front.answers(printed_runs)
+    answers = front.answers(printed_runs, judged)
     shares = "100 % in Table 4, where no choice had looked at the two columns, and 100 % in"
     assert shares in answers["What reproduced?"]
-    assert "of 56 printed means" in answers["What did not?"]
+    assert "Of 56 printed means" in answers["What did not?"]
     assert "0 (matched) and 0 (tuned) differ" in answers["What did not?"]
 
 
 def test_the_entry_for_bibtex_is_that_of_the_citation_file(root):
     cited = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
-    entry = article.bibtex().data
+    entry = front.bibtex().data
     for value in (cited["title"], f"Version {cited['version']}", cited["authors"][0]["name"]):
         assert value in entry
     assert entry.count("{") == entry.count("}")
 
 
-def test_doctored_runs_change_every_headline(printed_runs):
+def test_doctored_runs_change_every_headline(printed_runs, judged):
     doctored = swapped(printed_runs)
-    matched = [row for row in lines(scoreboard.verdicts_table(doctored)) if "matched" in row]
-    assert "reproduces" not in {row.split(" | ")[2] for row in matched}
-    for show in (scoreboard.claims_sentence, scoreboard.gains_sentence, front.answer_cards):
-        assert show(doctored).data != show(printed_runs).data
+    again = judge_all(doctored)
+    assert not any(verdict.word == "reproduces" for verdict in again.values())
+    assert scoreboard.headline(again).data != scoreboard.headline(judged).data
+    assert scoreboard.gains_sentence(doctored).data != scoreboard.gains_sentence(printed_runs).data
+    before, after = front.answers(printed_runs, judged), front.answers(doctored, again)
+    for question in ("What reproduced?", "What did not?"):
+        assert before[question] != after[question]
 
 
-def test_every_printed_value_has_its_row(printed_runs):
+def test_every_printed_value_has_its_row(printed_runs, judged):
     for experiment in EXPERIMENTS:
-        text = scoreboard.section(printed_runs, experiment, "matched").data
+        text = scoreboard.section(printed_runs, judged, experiment, "matched").data
         rows = [line for line in text.splitlines() if line.split(" | ")[2:3] == ["agrees"]]
         assert len(rows) == len(paper.values(experiment))
         assert f"- {len(rows)} values: {len(rows)} agree (" in text
@@ -156,14 +157,17 @@ def test_page_shows_every_claim_by_name_with_verdict_and_evidence(printed_runs):
 
 def test_the_multiverse_is_read_from_its_runs():
     runs = made_up_universes({"baseline": 2.0, "hard-prior": 2.0, "width-cv": -1.0})
-    found, moved = universe_gains(runs, "synthetic"), gain_changes(runs, "synthetic")
+    found, moved = multiverse.alone(runs, "synthetic")
     assert moved["change"].tolist() == pytest.approx([0.0, -3.0])
-    text = universes_reading(found, moved)
+    text = multiverse.reading(found, moved, "synthetic").data
     width = "*the ratio's width from a wide grid*"
     assert f"positive in 2 of 3 universes, from −0.90 points ({width}) to +2.10" in text
     assert "1 of the 2 changes keep its sign" in text
-    assert f"The largest change is that of {width}: −3.00 points." in text
-    assert f"excludes zero: {width} (−3.00); after Holm's correction 1." in text
+    assert "Of 2 changed choices 1 move the gain over uLSIF clearly (interval" in text
+    assert (
+        f"1 of them after Holm's correction for their number; the largest, in points: {width} (−3"
+        in text
+    )
 
 
 def joint_runs(gain):
@@ -202,11 +206,10 @@ def test_a_specification_curve_tells_a_gain_from_none():
     assert lost["p"].tolist() == pytest.approx(found["p"].tolist())
     none = joint_gains(joint_runs(lambda number, place: (-1) ** place), "synthetic")
     assert (curve_inference(none)["p"] > 0.4).all()
-    text = multiverse.joint_reading(joint_runs(lambda _, place: 1 + 0.1 * place), "synthetic").data
+    text = multiverse.joint_reading(clear, "synthetic").data
     assert text.startswith("64 specifications drawn at random")
     assert "the median is +1.25 (p = 0.031)" in text
-    worse = joint_runs(lambda number, place: -1 - 0.1 * place)
-    assert "positive in 0 of them" in multiverse.joint_reading(worse, "synthetic").data
+    assert "positive in 0 of them" in multiverse.joint_reading(-clear, "synthetic").data
 
 
 # The protocols

@@ -14,9 +14,9 @@ from companion.evidence.gains import (
     paired,
     runs_of,
 )
+from companion.evidence.multiverse import protocol_of, universe_name
 from companion.evidence.printed import printed_gains, printed_means
 from companion.evidence.tables import points
-from companion.evidence.universes import protocol_of, universe_name
 from companion.paths import PROTOCOLS
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results
@@ -215,8 +215,8 @@ def what_preprocessing_decides():
     return [
         f"Clipping and scaling alone move the unweighted accuracy of a task by {moved:.1f} points "
         f"on average; DDR's weights move it by {by_ddr:.1f}.",
-        f"They decide whether the paper's table appears. Points by which the unweighted means "
-        f"miss the print: {'; '.join(misses)}.",
+        f"They decide whether the paper's table appears. Points by which our unweighted means "
+        f"miss the printed ones: {'; '.join(misses)}.",
         f"Weights act only where digits violate the margin. DDR's accuracy is exactly the "
         f"unweighted one in {' and in '.join(same)}.",
     ]

@@ -21,10 +21,10 @@ from companion.evidence.gains import (
     paired,
     welch_interval,
 )
+from companion.evidence.multiverse import universe_change
 from companion.evidence.printed import cases, printed_means
 from companion.evidence.replication import correlations, simulated
 from companion.evidence.tables import points, with_interval
-from companion.evidence.universes import universe_change
 
 HOLDS, IN_PART, FAILS, UNDECIDED = "holds", "holds in part", "does not hold", "undecided"
 #: The verdicts, best first.
@@ -241,20 +241,20 @@ def mean_gain(results, protocol, *, experiments, method, rival, min_cases=None):
 
 
 @check
-def spread_ratio(results, protocol, *, experiments, rival, method=METHOD):
+def spread_ratio(results, protocol, *, experiments, rival):
     """Compare how much two methods vary from run to run, by the ratio of their sds."""
-    asked = CountedCase(tuple(experiments), (rival,), method)
+    asked = CountedCase(tuple(experiments), (rival,), METHOD)
     ours = _log_ratios(_observed(results, protocol, asked), asked)
     mean, low, high = np.exp(mean_interval(ours))
     again = _replicated(results, protocol, asked.experiments)
     expected = np.exp(_log_ratios(again, asked).mean(axis=-1)).mean()
     sds = pd.concat([printed_means(e, "sd") for e in asked.experiments])
-    printed = np.exp(np.log(sds[method] / sds[rival]).mean())
+    printed = np.exp(np.log(sds[METHOD] / sds[rival]).mean())
     return Finding(
         interval_verdict(1 - high, 1 - low),
         f"{mean:.2f} ({low:.2f} to {high:.2f})",
         f"{printed:.2f}",
-        f"the sd of {method} over that of {rival}, geometric mean of {len(ours)} cases: "
+        f"the sd of {METHOD} over that of {rival}, geometric mean of {len(ours)} cases: "
         f"{mean:.2f}, 95 % interval {low:.2f} to {high:.2f}; smaller in {(ours < 0).sum()}",
         replication=f"{expected:.2f}",
     )
@@ -272,20 +272,20 @@ def _log_ratios(runs, asked):
 # ---------------------------------------------------------------------------------- universes
 
 
-def _cost(results, experiment, universe, method):
+def _cost(results, experiment, universe):
     """Cost of one changed choice in points, by case, with significant wins and losses."""
-    change = universe_change(results, experiment, universe, method)
+    change = universe_change(results, experiment, universe)
     _need(len(change), len(cases(experiment)), experiment, f"the universe {universe}")
     # What the other choice loses is what this one is worth.
     return -change["gain"].to_numpy(), change["worse_paired"].sum(), change["better_paired"].sum()
 
 
 @check
-def choice_matters(results, protocol, *, experiments, universe, method=METHOD):
+def choice_matters(results, protocol, *, experiments, universe):
     """Ask, table by table, whether the other choice costs accuracy."""
     verdicts, found, sentences = [], [], []
     for name in experiments:
-        cost, wins, losses = _cost(results, name, universe, method)
+        cost, wins, losses = _cost(results, name, universe)
         mean, low, high = mean_interval(cost)
         verdicts.append(interval_verdict(low, high, wins, losses))
         found.append(with_interval(mean, low, high))
@@ -304,9 +304,9 @@ def _together(verdicts):
 
 
 @check
-def costs_more_there(results, protocol, *, here, there, universe, method=METHOD):
+def costs_more_there(results, protocol, *, here, there, universe):
     """Ask whether a choice costs more on one table than on another, where it is said to work."""
-    one, other = (_cost(results, name, universe, method)[0] for name in (there, here))
+    one, other = (_cost(results, name, universe)[0] for name in (there, here))
     moments = [x for cost in (one, other) for x in (cost.mean(), cost.std(ddof=1), len(cost))]
     low, high = welch_interval(*moments)
     found = with_interval(moments[0] - moments[3], low, high)

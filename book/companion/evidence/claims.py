@@ -6,93 +6,84 @@ They are in ``book/claims.yml``; the checks in ``claim_checks`` (from stored run
 
 import pandas as pd
 from IPython.display import Markdown
-from joblib import Parallel, delayed
 
 # Imported for its checks, which it registers.
 from companion.evidence import claim_computations  # noqa: F401
 from companion.evidence.claim_checks import CHECKS, VERDICTS, Finding, NotTested
 from companion.evidence.tables import captioned, rubric
-from companion.paths import BOOK, read_yaml
+from companion.paths import BOOK, PROTOCOLS, read_yaml
 
-FILE = BOOK / "claims.yml"
+_KINDS = {"paper": "The paper's claims", "ours": "Questions of ours"}
 
 
 def claims():
     """Read the claims."""
-    return read_yaml(FILE)
+    return read_yaml(BOOK / "claims.yml")
 
 
 def evaluate_claims(results, live=True, ids=None):
     """Judge every claim, or some; those that need a computation and no runs only if `live`."""
-    asked = [
-        (entry, protocol)
-        for entry in claims()
-        if ids is None or entry["id"] in ids
-        for protocol in entry["protocols"]
-        if live or protocol != "live"
-    ]
-    computed = [entry for entry, protocol in asked if protocol == "live"]
-    workers = Parallel(n_jobs=-1 if len(computed) > 1 else 1)
-    found = iter(workers(delayed(_evaluate)(entry, "live") for entry in computed))
     rows = []
-    for entry, protocol in asked:
-        finding = next(found) if protocol == "live" else _evaluate(entry, protocol, results)
+    for entry in claims():
+        if ids is not None and entry["id"] not in ids:
+            continue
         about = {key: entry[key] for key in ("id", "name", "by", "place", "claim")}
-        row = about | {"protocol": protocol, **finding._asdict()}
-        rows.append(row | {"expected": entry.get("expected", {}).get(protocol)})
+        for protocol in entry["protocols"]:
+            if live or protocol != "live":
+                expected = entry.get("expected", {}).get(protocol)
+                found = _evaluate(entry, protocol, results)._asdict()
+                rows.append(about | {"protocol": protocol, **found, "expected": expected})
     return pd.DataFrame(rows, dtype=object)
 
 
-def _evaluate(entry, protocol, results=None):
+def _evaluate(entry, protocol, results):
     try:
         return CHECKS[entry["check"]](results, protocol, **entry["settings"])
     except NotTested as reason:
         return Finding("not tested", "–", reason=str(reason))
 
 
-# The page
-
-
-_KINDS = {"paper": "The paper's claims", "ours": "Questions of ours"}
-
-
-def overview(evaluation, by):
+def overview(judged, by):
     """Set what the paper says (or we ask) beside what was found, and how sure that is."""
-    rows = []
-    for (claim, name), found in evaluation[evaluation["by"] == by].groupby(
-        ["id", "name"], sort=False
-    ):
+    judged, rows = judged[judged["by"] == by], []
+    for (claim, name), found in judged.groupby(["id", "name"], sort=False):
         row = {"Claim": f"{{ref}}`{name} <claim-{claim.lower()}>`"}
         rows.append(row | {f.protocol: _brief(f) for f in found.itertuples()})
-    columns = ["Claim", *evaluation.loc[evaluation["by"] == by, "protocol"].unique()]
-    table = pd.DataFrame(rows)[columns].fillna("–")
+    table = pd.DataFrame(rows)[["Claim", *judged["protocol"].unique()]].fillna("–")
     counts = "; ".join(
-        f"{protocol}: {verdict_counts(verdicts)}"
-        for protocol, verdicts in evaluation[evaluation["by"] == by].groupby(
-            "protocol", sort=False
-        )["verdict"]
+        f"{protocol}: {_counts(verdicts)}"
+        for protocol, verdicts in judged.groupby("protocol", sort=False)["verdict"]
     )
     caption = f"{_KINDS[by]} and their verdicts"
     return Markdown(f"{counts}.\n\n{captioned(table, caption, f'claims-{by}', 'worded')}")
 
 
 def _brief(row):
-    claimed = "" if row.claimed == "–" else f" of {row.claimed} claimed"
+    claimed = "" if row.claimed == "–" else f" (claimed {row.claimed})"
     return f"**{row.verdict}**" + ("" if row.found == "–" else f": {row.found}{claimed}")
 
 
-def verdict_counts(verdicts):
-    """Say how often each verdict was given."""
+def _counts(verdicts):
     counts = verdicts.value_counts()
     return ", ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS if verdict in counts)
 
 
-def details(evaluation, by):
+def verdicts_table(results):
+    """Tabulate the verdicts on the paper's claims that stored runs can test."""
+    found = evaluate_claims(results, live=False).query("by == 'paper'")
+    table = found.pivot(index=["name", "place"], columns="protocol", values="verdict")
+    table = table.reindex(pd.MultiIndex.from_frame(found[["name", "place"]].drop_duplicates()))
+    table = table[[*PROTOCOLS]].fillna("–").reset_index()
+    table.columns = ["The paper claims", "Where", *(p.capitalize() for p in PROTOCOLS)]
+    about = "The paper's claims that runs can test, and our verdicts"
+    return Markdown(captioned(table, about, "article-claims"))
+
+
+def details(judged, by):
     """Give each claim its section: what the paper says, what we find, how sure that is."""
-    sections = []
-    for claim, rows in evaluation[evaluation["by"] == by].groupby("id", sort=False):
+    sections, asked = [], {"paper": "The paper says", "ours": "We ask"}[by]
+    for claim, rows in judged[judged["by"] == by].groupby("id", sort=False):
         first = rows.iloc[0]
-        asked = "The paper says" if by == "paper" else "We ask"
         found = "\n".join(_finding(row) for row in rows.itertuples())
         sections.append(
             rubric(first["name"], f"claim-{claim.lower()}")
@@ -102,23 +93,16 @@ def details(evaluation, by):
 
 
 def _finding(row):
-    numbers = [
-        f"{what} {value}"
-        for what, value in (
-            ("found", row.found),
-            ("claimed", row.claimed),
-            ("an exact replication would find", row.replication),
-        )
-        if value != "–"
-    ]
-    shown = f" {', '.join(numbers)}." if numbers else ""
-    return (
-        f"- **We find** ({row.protocol}): *{row.verdict}*.{shown} "
-        f"{_sentence(row.evidence or row.reason)}"
-    )
-
-
-def _sentence(text):
+    numbers = {
+        "found": row.found,
+        "claimed": row.claimed,
+        "an exact replication would find": row.replication,
+    }
+    shown = ", ".join(f"{what} {value}" for what, value in numbers.items() if value != "–")
+    text = row.evidence or row.reason
     # A capital where a sentence begins with a word, not where it begins with a name or a symbol.
     first = text[:1].upper() if text[1:2].islower() else text[:1]
-    return f"{first}{text[1:]}."
+    return (
+        f"- **We find** ({row.protocol}): *{row.verdict}*.{f' {shown}.' if shown else ''} "
+        f"{first}{text[1:]}."
+    )

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
 from scipy import stats
 
-from companion.evidence.gains import METHOD, NO_WEIGHTS, paired, shrunken
+from companion.evidence.gains import NO_WEIGHTS, paired, shrunken
+from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.tables import points
-
-TABLES = ("biased", "cross")
+from companion.paths import PROTOCOLS
 
 
 class Expectation(NamedTuple):
@@ -28,9 +29,10 @@ class Expectation(NamedTuple):
     cases: pd.DataFrame
 
 
-def expectation(results, protocol="matched", rival=NO_WEIGHTS, tables=TABLES):
+def expectation(results, protocol):
     """Predict the gain of DDR on a new dataset: 95 % interval and probability of a gain."""
-    gains = pd.concat([paired(results, name, protocol, METHOD, rival) for name in tables])
+    real = [paired(results, name, protocol, rival=NO_WEIGHTS) for name in ("biased", "cross")]
+    gains = pd.concat([table for table in real if len(table)])
     gains = gains[gains["n"] > 1]
     half = (gains["high"] - gains["low"]) / 2
     error = half / stats.t.ppf(0.975, gains["n"] - 1)
@@ -44,12 +46,42 @@ def expectation(results, protocol="matched", rival=NO_WEIGHTS, tables=TABLES):
     return Expectation(mean, between, mean - reach, mean + reach, probability, cases)
 
 
-def sentence(matched, tuned):
+def sentence(results):
     """Say in one sentence what a new dataset may show, with either kind of settings."""
+    found = {name: expectation(results, name) for name in PROTOCOLS}
     parts = [
         f"with {name} settings between {points(e.low)} and {points(e.high)} points (gain in "
         f"{100 * e.probability:.0f} % of datasets, mean {points(e.mean)})"
-        for name, e in (("matched", matched), ("tuned", tuned))
+        for name, e in found.items()
     ]
-    return f"On a new dataset like the {len(matched.cases)} real ones here, expect DDR to change " \
-        f"the accuracy over no weights {' and '.join(parts)}."  # fmt: skip
+    return Markdown(
+        f"On a new dataset like the {len(found['tuned'].cases)} real ones here, expect DDR to "
+        f"change the accuracy over no weights {' and '.join(parts)}."
+    )
+
+
+def picture(results):
+    """Draw the shrunken gain of every real case, and below it what a new one may show."""
+    figure, axes = new_figure(7.6, 5.4, columns=2, sharey=True)
+    for axis, protocol in zip(axes, PROTOCOLS, strict=True):
+        found = expectation(results, protocol)
+        cases, place = found.cases, range(len(found.cases))
+        ends = [cases["shrunk"] - cases["low"], cases["high"] - cases["shrunk"]]
+        axis.errorbar(cases["shrunk"], place, xerr=ends, fmt="o", ms=4, color=COLORS["blue"])
+        axis.plot(cases["gain"], place, "x", ms=4, color=COLORS["grey"])
+        axis.plot([found.low, found.high], [len(cases) + 1] * 2, lw=4, color=COLORS["red"])
+        axis.plot(found.mean, len(cases) + 1, "D", color=COLORS["red"])
+        axis.axvline(0, color=COLORS["black"], lw=1)
+        axis.set(title=f"{protocol} settings", xlabel="gain over no weights, points")
+    names = [*cases["case"], "", "a new dataset"]
+    axes[0].set_yticks(range(len(names)), names, fontsize=7)
+    axes[0].invert_yaxis()
+    return figure
+
+
+def datasets_needed(results, gain=1.0):
+    """Number of datasets that would show such a mean gain over no weights, tuned.
+
+    Two-sided at 5 %, with a power of 80 %: (1.96 + 0.84)² times the variance between datasets.
+    """
+    return int(np.ceil((2.8 * expectation(results, "tuned").between / gain) ** 2))

@@ -1,24 +1,19 @@
-"""Each printed value and order beside ours: the tables, sentences and figure of the scoreboard."""
+"""Each printed value, order and gain beside ours: the tables, sentences and figures."""
 
 import pandas as pd
 from IPython.display import Markdown
 
-from companion.evidence.claims import evaluate_claims, verdict_counts
-from companion.evidence.gains import (
-    METHOD,
-    NO_WEIGHTS,
-    RIVAL,
-    count_line,
-    over_cases,
-    paired,
-)
-from companion.evidence.plots import gains_of_all_cases
-from companion.evidence.printed import table_name, table_title, values
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, count_line, over_cases, paired
+from companion.evidence.plots import COLORS, half_widths, new_figure, rows_axis
+from companion.evidence.printed import printed_gains, table_name, table_title, values
 from companion.evidence.tables import beside, captioned, points, unbroken, with_interval
-from companion.evidence.verdicts import judge, summary
-from companion.paths import EXPERIMENTS, PROTOCOLS
+from companion.evidence.verdicts import WORDS, effect_words, summary, worlds
+from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
 
+UNSEEN = ("validated", "never seen")
 _RIVALS = {RIVAL: "uLSIF", NO_WEIGHTS: "no weights"}
+_STYLES = {"matched": {"fmt": "o", "color": COLORS["blue"]}}
+_STYLES["tuned"] = {"fmt": "s", "color": COLORS["red"]}
 
 
 def marks(words):
@@ -26,54 +21,129 @@ def marks(words):
     return Markdown("\n".join(f"- **{mark}**: {meaning};" for mark, meaning in words.items()))
 
 
-# All tables at once
+# All tables at once. What is `judged` comes from `companion.evidence.verdicts.judge_all`.
 
 
-def verdicts_table(results):
+def _row(experiment, protocol):
+    name = table_title(experiment).removeprefix("Paper's Table ")
+    return {"Paper's table": name, "Protocol": protocol}
+
+
+def verdicts_table(judged):
     """Count the values and orders of each table and protocol."""
     rows = []
-    for verdict, row in _tables(results):
-        values_found = _counts(verdict.values["value"], ("agrees", "near", "differs"))
-        orders_found = _counts(verdict.orders["order"], ("kept", "open", "reversed"))
-        row["Verdict"] = verdict.word
-        row["Values: agree, near, differ (expected to agree)"] = (
-            f"{values_found} ({verdict.expected['agrees']:.0f})"
-        )
-        row["Orders: kept, open, reversed (expected to be kept)"] = (
-            f"{orders_found} ({verdict.expected['kept']:.0f})"
-        )
-        rows.append(row)
+    for key, verdict in judged.items():
+        values_found = _counts(verdict.values["value"], "agrees", "near", "differs")
+        orders_found = _counts(verdict.orders["order"], "kept", "open", "reversed")
+        agree, kept = (f"{verdict.expected[mark]:.0f}" for mark in ("agrees", "kept"))
+        counts = {
+            "Verdict": verdict.word,
+            "Values: agree, near, differ (expected to agree)": f"{values_found} ({agree})",
+            "Orders: kept, open, reversed (expected to be kept)": f"{orders_found} ({kept})",
+        }
+        rows.append(_row(*key) | counts)
     about = f"Verdicts on the {len(values())} printed values, by table and protocol"
     return Markdown(captioned(pd.DataFrame(rows).map(unbroken), about, "headline"))
 
 
-def _tables(results):
-    for protocol in PROTOCOLS:
-        for experiment in EXPERIMENTS:
-            name = table_title(experiment).removeprefix("Paper's Table ")
-            row = {"Paper's table": name, "Protocol": protocol}
-            yield judge(results, experiment, protocol), row
-
-
-def _counts(found, names):
+def _counts(found, *names):
     return ", ".join(str((found == name).sum()) for name in names)
 
 
-def all_gains(results):
-    """Give the gains over uLSIF of every table and protocol."""
-    return {(e, p): paired(results, e, p, rival=RIVAL) for p in PROTOCOLS for e in EXPERIMENTS}
+def effects_table(judged):
+    """Tabulate the printed gain of DDR over uLSIF beside ours, as share and as difference."""
+    rows = []
+    for key, verdict in judged.items():
+        found = verdict.effect
+        gains = {
+            "Printed gain": points(found.printed),
+            "Our gain": points(found.ours),
+            "Share": effect_words(found).replace(" of the printed gain", ""),
+            "Ours minus printed": with_interval(found.difference, found.low, found.high),
+        }
+        rows.append(_row(*key) | gains)
+    about = f"Mean gain of {METHOD} over {RIVAL} beside the printed one, in points"
+    return Markdown(captioned(pd.DataFrame(rows), about, "effects", "worded"))
 
 
-def gains_figure(results, columns=1):
+def worlds_figure(results):
+    """Draw which word a table would get if the gain were as printed, halved, quartered or nil."""
+    figure, axes = new_figure(7.6, 2.2, columns=3, sharey=True)
+    for axis, experiment in zip(axes, EXPERIMENTS, strict=True):
+        found, left = worlds(results, experiment), 0
+        for word, color in zip(WORDS, ("green", "orange", "red"), strict=True):
+            axis.barh(found.index, found[word], left=left, color=COLORS[color], label=word)
+            left = left + found[word]
+        axis.set(xlim=(0, 1), title=table_title(experiment).removeprefix("Paper's "))
+    axes[0].invert_yaxis()
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def by_role(judged):
+    """Count agreeing, near and differing values by what the choice had to do with the cell."""
+    cells = pd.concat([verdict.values for verdict in judged.values()])
+    counts = cells.groupby(["role", "protocol"])["value"].value_counts().unstack(fill_value=0)
+    counts = counts.reindex(columns=["agrees", "near", "differs"], fill_value=0)
+    order = ["never seen", "validated", "searched", "fitted"]
+    return counts.reindex(pd.MultiIndex.from_product([order, PROTOCOLS], names=counts.index.names))
+
+
+def roles_table(judged):
+    """Tabulate the counts by role, matched and tuned as pairs."""
+    shown = by_role(judged).reset_index().rename(columns=str.capitalize)
+    about = "Printed means by their role in the choice of the matched protocols"
+    return Markdown(captioned(shown, about, "roles"))
+
+
+def unseen(judged):
+    """Count the verdicts on the values that no choice looked at, by protocol."""
+    return by_role(judged).loc[list(UNSEEN)].groupby(level="protocol").sum()
+
+
+def headline(judged):
+    """Say how the values fare that no choice saw, matched and tuned as a pair."""
+    counts = unseen(judged)
+    parts = [
+        f"{row.agrees} agree with {name} settings ({row.near} near, {row.differs} different)"
+        for name, row in zip(PROTOCOLS, counts.loc[list(PROTOCOLS)].itertuples(), strict=True)
+    ]
+    return Markdown(
+        f"Of {counts.iloc[0].sum()} printed means that no choice looked at, {'; '.join(parts)}."
+    )
+
+
+def gains_figure(results):
     """Draw the gain over uLSIF in every case: printed, matched and tuned."""
-    return gains_of_all_cases(all_gains(results), columns)
+    printed = {e: printed_gains(e, METHOD, RIVAL) for e in EXPERIMENTS}
+    heights = [len(printed[e]) + 2 for e in EXPERIMENTS]
+    figure, (first, long, second, unused) = new_figure(
+        8.6, 0.2 * heights[-1] + 1, 2, 2, height_ratios=heights[:2]
+    )
+    # The long panel takes the whole height beside the two short ones.
+    unused.remove()
+    long.set_subplotspec(long.get_gridspec()[:, 1])
+    for axis, experiment in zip((first, second, long), EXPERIMENTS, strict=True):
+        names = list(printed[experiment].index)
+        rows_axis(axis, [short_case(case) for case in names])
+        hollow = {"mfc": "white", "mec": COLORS["grey"], "label": "paper", "zorder": 3}
+        axis.plot(printed[experiment], range(len(names)), "D", **hollow)
+        for shift, protocol in zip((-0.18, 0.18), PROTOCOLS, strict=True):
+            rows = paired(results, experiment, protocol)
+            height = [names.index(case) + shift for case in rows["case"]]
+            style = {"ms": 4.5, "capsize": 2, "label": f"ours, {protocol}", **_STYLES[protocol]}
+            axis.errorbar(rows["gain"], height, xerr=half_widths(rows), **style)
+        axis.set_title(table_title(experiment), loc="left")
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return figure
 
 
 def gains_sentence(results):
     """Say how far our gains reach, and how many intervals contain the printed gain."""
-    gains, parts = all_gains(results), []
+    parts = []
     for protocol in PROTOCOLS:
-        rows = pd.concat([gains[e, protocol] for e in EXPERIMENTS])
+        rows = pd.concat([paired(results, e, protocol) for e in EXPERIMENTS])
         inside = rows["printed"].between(rows["low"], rows["high"]).sum()
         parts.append(
             f"With {protocol} settings our gains over {RIVAL} reach from "
@@ -83,25 +153,12 @@ def gains_sentence(results):
     return Markdown(" ".join(parts))
 
 
-def claims_sentence(results):
-    """Count the verdicts on the paper's claims and on our questions, as far as runs decide."""
-    found, parts = evaluate_claims(results, live=False), []
-    for by, name in (("paper", "claims of the paper"), ("ours", "questions of ours")):
-        of_kind = found[found["by"] == by]
-        shown = "; ".join(
-            f"{protocol} runs {verdict_counts(words)}"
-            for protocol, words in of_kind.groupby("protocol", sort=False)["verdict"]
-        )
-        parts.append(f"Verdicts on {of_kind['id'].nunique()} {name} that runs can test: {shown}.")
-    return Markdown(" ".join(parts))
-
-
 # One table
 
 
-def section(results, experiment, protocol):
+def section(results, judged, experiment, protocol):
     """Set the runs of one protocol beside one printed table."""
-    verdict = judge(results, experiment, protocol)
+    verdict = judged[experiment, protocol]
     lines = [
         f"- **{verdict.word.capitalize()}.** {verdict.values['n'].max()} runs of each case.",
         f"- {summary(verdict)}.",

@@ -30,17 +30,18 @@ def _answer(name):
         trials = searching.published(name, "trials").query("trial == 'permuted'")["best"]
         best = table["score"].min()
         return (
-            f"**{title}: none** of {len(table):,} protocols. The nearest misses the printed means "
-            f"and standard deviations by {100 * best:.1f} points (root mean square); dealt to the "
-            f"wrong datasets, {(trials <= best).sum()} of {len(trials)} prints come as near."
+            f"**{title}: none** of {len(table):,} protocols fits. The nearest misses the means "
+            f"and standard deviations by {100 * best:.1f} points (root mean square). With the rows "
+            f"dealt to wrong datasets one comes as near in {(trials <= best).sum()} of "
+            f"{len(trials)} trials."
         )
     same, open_ = [], []
     for choice, found in searching.shared(table, search).items():
         names = ", ".join(f"*{level}*" for level in found)
         (same if len(found) == 1 else open_).append(f"{choice}: {names}")
     return (
-        f"**{title}: {members} of {len(table):,}** protocols are not contradicted. "
-        f"They share {'; '.join(same) or 'no choice'}. Open among them is {'; '.join(open_)}."
+        f"**{title}: {members} of {len(table):,}** protocols fit. "
+        f"They share {'; '.join(same) or 'no choice'}. They leave open {'; '.join(open_)}."
     )
 
 
@@ -70,10 +71,10 @@ def trials(name):
     planted, permuted = (found[found["trial"] == t] for t in ("planted", "permuted"))
     own = "normal draws with its mean and sd", "draws that the search on it did not use"
     return Markdown(
-        f"*Where the truth is known*: {len(planted)} protocols were planted, each with a print "
-        f"from {own['moments' not in search]}. The truth was in its set in "
-        f"{planted['found'].mean():.0%}; a set had {planted['size'].mean():.0f} members on "
-        "average. *Where there is no truth*: with the printed rows dealt to other cases, "
+        f"*Where the truth is known*: {len(planted)} protocols stood for the paper's in turn, with "
+        f"numbers from {own['moments' not in search]}. The set held the truth in "
+        f"{planted['found'].mean():.0%} and had {planted['size'].mean():.0f} members on average. "
+        "*Where there is no truth*: with the printed rows dealt to other cases, "
         f"{(permuted['size'] == 0).mean():.0%} of {len(permuted)} sets were empty. "
         f"({search['set']['halves']} random halves, limits at {search['set']['level']:.0%}.)"
     )
@@ -91,7 +92,7 @@ def own_tables(name):
         )  # fmt: skip
         outside = " (whose protocol is not in the search)" if truth == "none" else ""
         said.append(f"*{protocol}*{outside}: {found}")
-    return Markdown(f"*Our own published tables, taken for print*: {'; '.join(said)}.")
+    return Markdown(f"*Our own published tables, searched like the paper's*: {'; '.join(said)}.")
 
 
 def best(name, rows=10):
@@ -101,14 +102,20 @@ def best(name, rows=10):
     shown = [
         {
             "Protocol": f"{row.variant} | {row.grid}".strip(" |").replace(" | ", "; "),
-            "Misses the print by": f"{row.score:.4f}",
+            "Misses by": f"{row.score:.4f}",
             "Within chance in": f"{row.passed:.0%} of the halves",
             "In the set": "yes" if row.member else "no",
         }
         for row in order.head(max(rows, int(table["member"].sum()))).itertuples()
     ]
-    about = "Protocols by how often they are within chance of the print on both halves"
+    about = "Protocols by how often both halves miss the printed numbers by chance alone"
     return Markdown(captioned(pd.DataFrame(shown), about, f"search-{name}-best", "worded"))
+
+
+def members(name):
+    """Say how many protocols of a search the print does not contradict."""
+    found = searching.published(name)
+    return Markdown(f"{int(found['member'].sum()) or 'none'} of {len(found):,}")
 
 
 def figure(name):
@@ -123,8 +130,8 @@ def figure(name):
     ):
         axis.plot(table["score"][part], rank[part], "o", ms=4, label=label, **look)
     chance = np.quantile(found.loc[found["trial"] == "permuted", "best"], [0.05, 0.95])
-    axis.axvspan(*chance, color=COLORS["red"], alpha=0.15, lw=0, label="best of permuted prints")
-    axis.set(xlabel="distance from the print (root mean square)", ylabel="rank", yscale="log")
+    axis.axvspan(*chance, color=COLORS["red"], alpha=0.15, lw=0, label="nearest, rows shuffled")
+    axis.set(xlabel="root mean square distance from the paper", ylabel="rank", yscale="log")
     axis.invert_yaxis()
     axis.legend(loc="upper right", frameon=False)
     return figure
@@ -138,7 +145,7 @@ def nearest_pair(one="USPS5v6", other="USPS3v8"):
     nearest = wide.loc[missed.idxmin()]
     nearest = nearest.iloc[0] if isinstance(nearest, pd.DataFrame) else nearest
     return Markdown(
-        f"The print has {one} at {target[one]:.3f} beside {other} at {target[other]:.3f} without "
+        f"The paper has {one} at {target[one]:.3f} beside {other} at {target[other]:.3f} without "
         f"weights. Of {len(wide):,} protocols in which cross-validation scores the very kernel of "
         f"the final fit, on both classes, and omega is drawn in each run, none has both: the "
         f"nearest has {nearest[one]:.3f} and {nearest[other]:.3f}, "
@@ -266,7 +273,7 @@ def _beside_print(runs, column):
         "Means off by": f"{np.sqrt(np.mean((ours[0] - mean) ** 2)):.3f}",
         "Correlation of means": f"{np.corrcoef(ours[0], mean)[0, 1]:.2f}",
         "of sds": f"{np.corrcoef(ours[1], sd)[0, 1]:.2f}",
-        "MNIST, ours minus print": unbroken(
+        "MNIST, ours minus printed": unbroken(
             " and ".join(points(100 * (ours[0] - mean)[case]) for case in digits)
         ),
     }
@@ -286,12 +293,12 @@ def left_out(results=None):
                     "Protocol": protocol,
                     "Column": method,
                     "Runs": cells["n"].max(),
-                    "Misses the print by": f"{np.sqrt(np.mean(off**2)):.4f}",
+                    "Misses by": f"{np.sqrt(np.mean(off**2)):.4f}",
                     "Bias, points": points(joint.at[method, "bias"]),
                     "Joint test": f"p = {joint.at[method, 'p']:.2g}",
                 }
             )
-    about = "Table 4 under the published protocol and under one of the set; only Unweighted chose"
+    about = "Table 4 under the published protocol and under one of the set, chosen by Unweighted"
     return Markdown(captioned(pd.DataFrame(rows), about, "search-left-out", "worded"))
 
 

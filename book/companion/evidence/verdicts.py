@@ -25,7 +25,7 @@ from companion.evidence.gains import (
 )
 from companion.evidence.printed import cases, compared_methods, ledger, printed_gains, values
 from companion.evidence.replication import correlations, simulated
-from companion.paths import BOOK, read_yaml
+from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 
 #: The marks with the words that explain them.
 VALUE_MARKS = {
@@ -35,9 +35,9 @@ VALUE_MARKS = {
     "not run": "no run is stored",
 }
 ORDER_MARKS = {
-    "kept": "ours tell the two methods apart the same way",
-    "open": "ours cannot tell them apart",
-    "reversed": "ours tell them apart the other way",
+    "kept": "our runs rank the two methods in the same way",
+    "open": "our runs cannot rank them",
+    "reversed": "our runs rank them the other way round",
     "not run": "one of the two was not run",
 }
 #: Least shares of what an exact replication reaches, for two words; most orders reversed; the
@@ -245,6 +245,11 @@ def judge(results, experiment, protocol="matched"):
     of_ours = {mark: found[mark] for mark in expected} | {"share": effect.share}
     word = str(_words(of_ours, expected, len(orders))) if table["n"].any() else "not run"
     return TableVerdict(table, orders, compare_columns(table), effect, expected, word)
+
+
+def judge_all(results):
+    """Judge every table under both protocols."""
+    return {(e, p): judge(results, e, p) for p in PROTOCOLS for e in EXPERIMENTS}
 
 
 def _as_ours(results, experiment, protocol):

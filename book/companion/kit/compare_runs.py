@@ -8,9 +8,12 @@ import nbformat
 import pandas as pd
 from bs4 import BeautifulSoup
 from IPython.display import Markdown
+from matplotlib.lines import Line2D
 
 from companion.browser.numbers import take_apart, value_of
+from companion.evidence.plots import COLORS, legend_below, new_figure
 from companion.evidence.tables import captioned, markdown, rubric, unbroken
+from companion.kit.display import picture
 from companion.kit.execute import ROOT, RUNS
 from companion.kit.parameters import list_notebooks
 from companion.kit.rerun_page import given_as_text, read_reruns
@@ -99,16 +102,70 @@ def comparisons(root=ROOT):
     return Markdown("\n\n".join(texts) or "No rerun lies in `book/runs/` yet.")
 
 
+_MARKS = (("o", "black"), ("s", "red"), ("^", "green"), ("D", "blue"))
+
+
+def means_picture(root=ROOT):
+    """Draw the table of each rerun beside the published one; nothing if no rerun has a table."""
+    reruns, _ = read_reruns(Path(root) / RUNS)
+    tables = {path.stem: table_means(path, _published(run, root)) for path, run in reruns.items()}
+    tables = {name: means for name, means in tables.items() if means}
+    if not tables:
+        return None
+    lengths = [1 + len({case for case, _ in means}) for means in tables.values()]
+    options = {"rows": len(tables), "gridspec_kw": {"height_ratios": lengths}}
+    figure, axes = new_figure(8, 0.4 * sum(lengths) + 0.8, **options)
+    handles = {}
+    for axis, (name, means) in zip(axes, tables.items(), strict=True):
+        handles |= _draw_means(axis, means)
+        axis.set(title=name, xlabel="mean accuracy")
+    for label, fill in (("published", "white"), ("this run", COLORS["grey"])):
+        style = {"marker": "o", "ls": "", "color": COLORS["grey"], "mfc": fill}
+        handles[label] = Line2D([], [], label=label, **style)
+    legend_below(figure, list(handles.values()), columns=4)
+    return picture(figure)
+
+
+def _draw_means(axis, means):
+    cases, methods = (list(dict.fromkeys(part)) for part in zip(*means, strict=True))
+    handles = {}
+    for (case, method), (old, new) in means.items():
+        place = methods.index(method) % len(_MARKS)
+        marker, color = _MARKS[place]
+        style = {"marker": marker, "color": COLORS[color], "ms": 5}
+        height = cases.index(case) + 0.18 * (place - 1.5)
+        axis.plot([old, new], [height, height], mfc="white", lw=1, **style)
+        axis.plot(new, height, **style)
+        handles[method] = Line2D([], [], label=method, ls="", **style)
+    axis.set(yticks=range(len(cases)), yticklabels=cases, ylim=(len(cases) - 0.5, -0.5))
+    axis.grid(axis="x", lw=0.4, alpha=0.5)
+    return handles
+
+
+def table_means(path, source):
+    """The mean accuracies, published and of the rerun, by case and method."""
+    found = {}
+    for pair in compare_runs(source, nbformat.read(path, as_version=4))[0] if source else ():
+        table, *cell = pair.what.split(" › ")
+        if table.startswith("Our Table"):  # the mean stands before its standard deviation
+            found.setdefault(tuple(cell), (value_of(pair.published), value_of(pair.rerun)))
+    return found
+
+
+def _published(run, root):
+    source = Path(root) / "notebooks" / f"{run['notebook']}.ipynb"
+    return nbformat.read(source, as_version=4) if source.exists() else None
+
+
 def comparison(path, run, root=ROOT):
     """Set a rerun beside the published run of its notebook, number by number."""
-    source = Path(root) / "notebooks" / f"{run['notebook']}.ipynb"
-    rerun = nbformat.read(path, as_version=4)
+    source, rerun = _published(run, root), nbformat.read(path, as_version=4)
     prose = "\n".join(cell.source for cell in rerun.cells if cell.cell_type == "markdown")
     heading = next(iter(re.findall(r"^# (.*)", prose, re.MULTILINE)), path.stem)
     title = rubric(heading, f"run-{path.stem}") + f"{{doc}}`This run </{RUNS}/{path.stem}>`: "
-    if not source.exists():
+    if source is None:
         return f"{title}its notebook is not published."
-    pairs, alone = compare_runs(nbformat.read(source, as_version=4), rerun)
+    pairs, alone = compare_runs(source, rerun)
     other = [pair for pair in pairs if not equal(pair)]
     text = (
         f"{title}{len(pairs)} numbers stand in both runs, {len(pairs) - len(other)} of them are "

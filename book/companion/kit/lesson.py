@@ -10,7 +10,7 @@ from textwrap import fill
 import pandas as pd
 from IPython.display import HTML, clear_output
 
-from companion.evidence import pictures, plots, readings, tables
+from companion.evidence import multiverse, pictures, plots, readings, tables
 from companion.evidence.verdicts import judge, summary
 from companion.kit import display
 from companion.kit.parameters import validate_here
@@ -103,9 +103,7 @@ class Lesson:
     def gains(self):
         """Gains of DDR in each case, beside the printed ones."""
         name = self.settings["protocol"]
-        return display.picture(
-            plots.forest(self.runs, self.experiment, name, self.found, shorten=plots.short_case)
-        )
+        return display.picture(plots.forest(self.runs, self.experiment, name, self.found))
 
     def by_settings(self):
         """The published means under both sets of settings."""
@@ -133,7 +131,7 @@ class Lesson:
 
     def choices(self):
         """The open choices that change the gain most."""
-        return display.picture(plots.largest_changes(self.experiment, published_results()))
+        return display.picture(multiverse.largest_forest(published_results(), self.experiment))
 
     def claims(self, *ids):
         """The paper's claims about these data, judged by the runs of this page."""

@@ -7,10 +7,11 @@ from pathlib import Path
 from PIL import Image
 
 from companion.evidence import shifts
-from companion.evidence.front import answers, verdicts
+from companion.evidence.front import answer_list, verdicts
 from companion.evidence.gains import METHOD, RIVAL
 from companion.evidence.scoreboard import gains_figure, gains_sentence
 from companion.evidence.tables import markdown
+from companion.evidence.verdicts import judge_all
 from companion.paths import ROOT
 from companion.runs.results import published_results
 
@@ -22,10 +23,11 @@ BLOCK = re.compile(re.escape(START) + r"\n.*?" + re.escape(END), re.DOTALL)
 
 def block(results):
     """Compose what was found: a word a table, four answers and a picture."""
-    replies = "\n".join(f"- **{asked}** {answer}" for asked, answer in answers(results).items())
+    judged = judge_all(results)
+    replies = answer_list(results, judged).data
     alt = f"Dot plot of the gain of {METHOD} over {RIVAL} in each case, a panel for each table."
     return (
-        f"{markdown(verdicts(results))}\n{replies}\n\n![{alt}]({PICTURE.as_posix()})\n\n"
+        f"{markdown(verdicts(judged))}\n{replies}\n\n![{alt}]({PICTURE.as_posix()})\n\n"
         f"{gains_sentence(results).data}\n"
     )
 
@@ -61,7 +63,7 @@ def stale(root=ROOT, results=None):
 
 def _draw(results, path):
     buffer = io.BytesIO()
-    gains_figure(results, columns=2).savefig(buffer, format="png", dpi=120)
+    gains_figure(results).savefig(buffer, format="png", dpi=120)
     path.parent.mkdir(parents=True, exist_ok=True)
     # A palette is enough for a plot, and makes a file that changes with the runs small.
     small = Image.open(buffer).convert("RGB").quantize(64)

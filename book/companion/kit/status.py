@@ -83,9 +83,10 @@ def changes_left():
     tried = changes()["sha256"].to_dict()
     edited = [name for name in modules if name in tried and tried[name] != modules[name]]
     never = [name for name in modules if name not in tried]
-    sentences = (
-        f"{say}: {', '.join(f'`{name}`' for name in sorted(names))}."
+    folded = (
+        f":::{{dropdown}} {say}: {len(names)} modules\n"
+        f"{', '.join(f'`{name}`' for name in sorted(names))}\n:::"
         for say, names in (("Edited since then", edited), ("Not yet tried", never))
         if names
     )
-    return Markdown(" ".join(sentences))
+    return Markdown("\n\n".join(folded))
