@@ -234,11 +234,11 @@ STEPS = {
 
 def means_by_step():
     """Unweighted accuracies of the search, one row a task, one column a way of preprocessing."""
-    search = protocol_search.read_search("cross")
     responses = protocol_search.published("cross", "responses")
-    found = protocol_search.outcomes(search, responses, "second")
-    found = found[found["grid"] == "0.1, 1"].pivot(index="case", columns="variant", values="mean")
-    found = 100 * found.reindex(index=search["choice"], columns=list(STEPS.values()))
+    chosen = protocol_search.selected(responses.query("stage == 'second'"), [0.1, 1.0])
+    found = chosen.pivot_table(index="case", columns="variant", values="accuracy", sort=False)
+    cases = load_protocol("cross")["cases"][::2]
+    found = 100 * found.reindex(index=cases, columns=list(STEPS.values()))
     return found.set_axis(list(STEPS), axis=1)
 
 

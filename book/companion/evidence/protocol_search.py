@@ -2,41 +2,34 @@
 
 ``book/search/*.yml`` names the open choices: those that a response depends on (a *variant*) and
 those that merely select from responses (a *grid*). Every combination is judged by the printed means
-and standard deviations of the columns that need no estimated weights (``companion.evidence.
-confidence``). The columns of uLSIF and DDR-uLSIF take no part: they rank what was not contradicted.
+and standard deviations of the columns that need no estimated weights. A protocol belongs to the set
+when, in most of many random halves of the cases, its distance from print is within chance on both
+sides. Chance is the distance between as many runs as the print has and as many as ours, both drawn
+from the protocol's own draws. The set may be empty.
 """
 
 from functools import reduce
 from io import StringIO
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from companion.evidence.confidence import (
-    Candidates,
-    confidence_set,
-    from_moments,
-    halves,
-    limits,
-    moments,
-    passed,
-)
-from companion.evidence.printed import values
+from companion.evidence.printed import ledger, values
 from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
 from companion.runs.published import FOLDER, listed_files, write_files
 from companion.runs.reproduce import compute as compute_rows
 from companion.runs.reproduce import counted, store_of
-from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, CrossResponses
+from companion.runs.responses import PENALTIES, BiasedTables, CostResponses
 from companion.runs.store import Store
 from companion.runs.sweep import sweep
 
 SEARCHES = ("synthetic", "biased", "biased-kernels", "cross")
-KEYS = ["variant", "grid"]
-CELL = ["case", "column"]
-_RUN = ["variant", "case", "draw"]
+_KEYS = ["variant", "grid"]
 _RULE = ("width of the learner", "regularisation", "penalty added to", "loss", "of equal risks",
          "gap of a direction", "training set after the choice")  # fmt: skip
 #: Which quantity of a table is the risk, by loss, by the classes that are scored, by ties.
@@ -45,13 +38,23 @@ _RISK |= {("squared", "both", "prior"): 4, ("squared", "both", "first"): 4}
 _RISK |= {("zero_one", "first", "prior"): 5, ("zero_one", "second", "prior"): 6}
 
 
+class Candidates(NamedTuple):
+    """Accuracies of protocols: axes protocol, cell, draw; a cell is a case and a column."""
+
+    names: list
+    cells: list
+    draws: np.ndarray
+
+
+# ------------------------------------------------------------------------------- what is searched
+
+
 def read_search(name):
-    """The rules of a search, with its cases; stages of a search look at every second case."""
+    """The rules of a search, with its cases."""
     if name not in SEARCHES:
         raise ValueError(f"the search must be one of {', '.join(SEARCHES)}, got {name!r}")
     rules = read_yaml(BOOK / "search" / f"{name}.yml")
-    cases = load_protocol(rules["experiment"])["cases"]
-    return {"name": name, "cases": cases, "choice": cases[::2]} | rules
+    return {"name": name, "cases": load_protocol(rules["experiment"])["cases"]} | rules
 
 
 def _combinations(choices):
@@ -66,15 +69,13 @@ def _combinations(choices):
 
 def variants(search):
     """Every combination of the choices that a response depends on, by its name in words."""
-    return {
-        name: reduce(merged, chosen.values(), {})
-        for name, chosen in _combinations(search["choices"]).items()
-    }
+    combined = _combinations(search["choices"])
+    return {name: reduce(merged, chosen.values(), {}) for name, chosen in combined.items()}
 
 
-def grids(search, kind="selections"):
+def grids(search):
     """Every combination of the choices that merely select from responses."""
-    return _combinations(search[kind])
+    return _combinations(search["selections"])
 
 
 def visible(search):
@@ -83,96 +84,100 @@ def visible(search):
     return printed[printed["column"].isin(search["columns"])].reset_index(drop=True)
 
 
-# ------------------------------------------------------------------------------------- responses
-
-
 def compute(search, root, say, **options):
     """Compute what a search publishes, or take up what is there."""
     by_name = {"synthetic": _synthetic, "biased": _biased, "cross": _cross}
-    candidates, found = by_name[search["experiment"]](search, root, say, **options)
+    candidates = by_name[search["experiment"]](search, root, say, **options)
     say(f"judging {len(candidates.names)} protocols")
     judged, trials = confidence_set(search, visible(search), candidates)
-    return found | {"search": _wide(candidates, judged), "trials": trials}
-
-
-def _wide(candidates, judged):
-    """One row a protocol: how it was judged, and mean and sd in every cell."""
-    parts = zip(("mean", "sd"), moments(candidates.draws), strict=True)
     cells = {
         f"{name}|{'|'.join(cell)}": values[:, k].round(4)
-        for name, values in parts
+        for name, values in zip(("mean", "sd"), moments(candidates.draws), strict=True)
         for k, cell in enumerate(candidates.cells)
     }
     judged = judged.assign(draws=candidates.draws.shape[2])
     judged = judged.round({"score": 5, "passed": 3}).astype({"member": int})
-    return pd.concat([judged, pd.DataFrame(cells)], axis=1)
+    return {"search": pd.concat([judged, pd.DataFrame(cells)], axis=1), "trials": trials}
+
+
+def _tasks(search):
+    return [(case, draw) for draw in range(search["draws"]) for case in search["cases"]]
 
 
 def _candidates(rows):
     """Accuracies of protocols from rows with variant, grid, case, column and draw."""
-    wide = rows.pivot(index=KEYS, columns=[*CELL, "draw"], values="accuracy")
+    wide = rows.pivot(index=_KEYS, columns=["case", "column", "draw"], values="accuracy")
     cells = list(dict.fromkeys(column[:2] for column in wide.columns))
     draws = wide.to_numpy(dtype=float).reshape(len(wide), len(cells), -1)
     return Candidates(list(wide.index), cells, draws)
 
 
 def _cross(search, root, say, **options):
-    """Three stages; the protocols of the third are judged, the responses before it are kept."""
-    printed, tables = visible(search), []
-    going = list(options_of := variants(search))
-    for stage, rule in search["stages"].items():
-        last = stage == "third"
-        cases = search["cases" if last else "choice"]
-        tasks = [(case, draw) for draw in range(rule["draws"]) for case in cases]
-        say(f"{stage}: {counted(len(going), 'variant')}")
-        work = []
-        for name in going:
-            run = (CostResponses if last else CrossResponses)(options_of[name], search)
-            called = f"search:{name}{', costs' if last else ''}"
-            work.append((Store(root, run.parameters, experiment="cross", protocol=called), run))
-        sweep([(*item, tasks) for item in work], **options)
-        for name, (store, _) in zip(going, work, strict=True):
-            tables.append(as_responses(store.rows(tasks), stage, name))
-        responses = pd.concat(tables, ignore_index=True)
-        going = [] if last else kept(search, printed, responses, stage)
-    early = responses[responses["stage"] != "third"].drop(columns=["folds", "by"])
-    return _candidates(offered(search, responses, "third")), {"responses": early}
+    """What every grid selects from the responses of the variants that earlier stages left."""
+    options_of, work = variants(search), []
+    say(counted(len(search["going"]), "variant"))
+    for name in search["going"]:
+        run = CostResponses(options_of[name], search)
+        names = {"experiment": "cross", "protocol": f"search:{name}, costs"}
+        work.append((Store(root, run.parameters, **names), run, _tasks(search)))
+    sweep(work, **options)
+    tables = []
+    for name, (store, *_) in zip(search["going"], work, strict=True):
+        responses = as_responses(store.rows(_tasks(search)), name)
+        for grid, rule in grids(search).items():
+            tables.append(selected(responses, *rule.values()).assign(grid=grid))
+    return _candidates(pd.concat(tables).assign(column=search["columns"][0]))
+
+
+def as_responses(rows, variant):
+    """Rows of a store as responses: the name of the method tells C, folds and what is gone by."""
+    parts = rows["method"].str.removeprefix("C=").str.split(" ", expand=True)
+    parts = parts.set_axis(["candidate", "folds", "by"], axis=1).astype({"candidate": float})
+    rows = rows.rename(columns={"seed": "draw"})[["case", "draw", "accuracy", "risk"]]
+    return pd.concat([rows, parts], axis=1).assign(variant=variant)
+
+
+def selected(responses, values, folds=None, by=None):
+    """Response of each draw when cross-validation chooses in a grid; the first of equal risks."""
+    run, offered = ["variant", "case", "draw"], responses[responses["candidate"].isin(values)]
+    if folds:
+        offered = offered[(offered["folds"] == folds) & (offered["by"] == by)]
+    return offered.sort_values([*run, "risk", "candidate"]).drop_duplicates(run)
 
 
 def _synthetic(search, root, say, **options):
     """The runs of every variant, which is a change of the matched protocol."""
-    tasks = [(case, draw) for draw in range(search["draws"]) for case in search["cases"]]
     base = changed(load_protocol("synthetic"), methods=search["columns"], seed=search["seed"])
     say(counted(len(variants(search)), "variant"))
     work = []
     for name, change in variants(search).items():
         variant = changed(base, protocol=f"search:{name}", **change)
-        work.append((store_of(variant, root), Run(variant), tasks))
+        work.append((store_of(variant, root), Run(variant), _tasks(search)))
     rows = compute_rows(work, **options).rename(columns={"method": "column", "seed": "draw"})
     variant = rows["protocol"].str.removeprefix("search:")
-    return _candidates(rows.assign(variant=variant, grid="")), {}
+    return _candidates(rows.assign(variant=variant, grid=""))
 
 
 def _biased(search, root, say, **options):
     """Accuracies of every protocol, selected from response tables."""
-    tasks = {c: [(c, draw) for draw in range(search["draws"])] for c in search["cases"]}
     work, found = {}, {}  # variants that differ only in the selection share their tables
     for name, chosen in variants(search).items():
         run = BiasedTables(chosen, search)
         store = Store(root, run.parameters, experiment="biased", protocol="search:tables")
-        work[name] = store, run, [task for draws in tasks.values() for task in draws]
+        work[name] = store, run, _tasks(search)
     different = {store.folder: (store, *rest) for store, *rest in work.values()}
     say(counted(len(different), "kind") + " of tables")
     sweep(list(different.values()), **options)
     rules = {grid: rule for grid, rule in grids(search).items() if _makes_sense(rule)}
     for case, (name, chosen) in product(search["cases"], variants(search).items()):
-        tables = np.stack([work[name][0].load(*task) for task in tasks[case]])
+        store = work[name][0]
+        tables = np.stack([store.load(case, draw) for draw in range(search["draws"])])
         for grid, rule in rules.items():
             found[name, grid, case] = chosen_accuracies(search, case, chosen, tables, rule).T
     names = list(dict.fromkeys(key[:2] for key in found))
     cells = list(product(search["cases"], search["columns"]))
     draws = [np.concatenate([found[*name, case] for case in search["cases"]]) for name in names]
-    return Candidates(names, cells, np.array(draws)), {}
+    return Candidates(names, cells, np.array(draws))
 
 
 def _makes_sense(rule):
@@ -222,91 +227,143 @@ def _columns(penalty, n):
     return np.abs(np.log10(PENALTIES) - wanted).argmin(axis=1)
 
 
-def as_responses(rows, stage, variant):
-    """Rows of a store as responses: the name of the method tells C, folds and what is gone by."""
-    parts = rows["method"].str.removeprefix("C=").str.split(" ", expand=True)
-    parts = parts.reindex(columns=range(3))
-    return pd.DataFrame(
-        {"stage": stage, "variant": variant, "case": rows["case"], "draw": rows["seed"]}
-        | {"candidate": parts[0].astype(float), "folds": parts[1], "by": parts[2]}
-        | {name: rows[name] for name in ("accuracy", "risk")}
+# ------------------------------------------------------------------------------- how it is judged
+
+
+def moments(draws):
+    """Means and sds over the draws."""
+    return draws.mean(axis=-1), draws.std(axis=-1, ddof=1)
+
+
+def from_moments(names, cells, mean, sd, n):
+    """Candidates whose draws were not kept: normal scores with just these means and sds."""
+    scores = stats.norm.ppf((np.arange(n) + 0.5) / n)
+    scores /= scores.std(ddof=1)
+    return Candidates(names, cells, mean[..., None] + sd[..., None] * scores)
+
+
+def groups(search):
+    """Cases that never part: as the rules name them, or the two directions of a pair of digits."""
+    related = search["related"]
+    if related == "directions":
+        cases, half = search["cases"], len(search["cases"]) // 2
+        related = [list(pair) for pair in zip(cases[:half], cases[half:], strict=True)]
+    together = {case for group in related for case in group}
+    return related + [[case] for case in search["cases"] if case not in together]
+
+
+def halves(search, cells):
+    """Random halves of the cells, related cases together: two rows of zeros and ones for each."""
+    rule, families = search["set"], groups(search)
+    rng, found = np.random.default_rng(rule["seed"]), []
+    for _ in range(rule["halves"]):
+        order = rng.permutation(len(families))[: len(families) // 2]
+        chosen = {case for place in order for case in families[place]}
+        one = np.array([case in chosen for case, _ in cells], dtype=float)
+        found += [one, 1 - one]
+    return np.array(found)
+
+
+def distance(ours, printed, sides):
+    """Root mean square of the misses of means and sds, for each side of each half."""
+    squares = sum((a - b) ** 2 for a, b in zip(ours, printed, strict=True))
+    return np.sqrt(squares @ sides.T / sides.sum(axis=1))
+
+
+def limits(candidates, search, sides, runs):
+    """How far chance takes each protocol from its own print: a row a protocol, a column a side."""
+    rule, found = search["set"], []
+    for draws in candidates.draws:
+        rng = np.random.default_rng(rule["seed"] + 1)  # the same chance for every protocol
+        twice = []
+        for n in runs:
+            again = draws[:, rng.integers(draws.shape[1], size=(rule["resamples"], n))]
+            twice.append([moment.T for moment in moments(again)])
+        found.append(np.quantile(distance(*twice, sides), rule["level"], axis=0))
+    return np.array(found)
+
+
+def passed(ours, printed, most, sides):
+    """Share of the halves in which each protocol is within chance of a print on both sides."""
+    within = distance(ours, printed, sides) <= most
+    return within.reshape(len(most), -1, 2).all(axis=2).mean(axis=1)
+
+
+def confidence_set(search, printed, candidates):
+    """Judge every protocol: its distance over all cells, and in how many halves it passes."""
+    sides, n = halves(search, candidates.cells), candidates.draws.shape[2]
+    most = limits(candidates, search, sides, (ledger()["runs"], n))
+    cells = printed.set_index(["case", "column"]).loc[candidates.cells]
+    target, ours = (cells["mean"].to_numpy(), cells["sd"].to_numpy()), moments(candidates.draws)
+    table = pd.DataFrame(candidates.names, columns=_KEYS).assign(
+        score=distance(ours, target, np.ones((1, len(cells))))[:, 0],
+        passed=passed(ours, target, most, sides),
     )
+    rows = _planted(search, candidates, sides) + _permuted(search, candidates, sides, most, target)
+    trials = pd.DataFrame(rows, columns=["trial", "found", "size", "best"])
+    return table.assign(member=table["passed"] >= search["set"]["share"]), trials
+
+
+def _planted(search, candidates, sides):
+    """Take protocols at random for the truth, with a print from draws that the search never saw."""
+    rule, rng = search["set"], np.random.default_rng(search["set"]["seed"] + 2)
+    n, rows = candidates.draws.shape[2], []
+    split = None if search.get("moments") else limits(candidates, search, sides, (n // 2, n // 2))
+    for truth in rng.integers(len(candidates.names), size=search["planted"]):
+        if split is None:  # no draw was kept: new ones for print and search
+            fresh = [_normal_draws(candidates, k, rng) for k in (ledger()["runs"], n)]
+            most = limits(fresh[1], search, sides, (ledger()["runs"], n))
+            draws = [c.draws for c in fresh]
+        else:
+            order, most = rng.permutation(n), split
+            draws = [candidates.draws[..., o] for o in (order[: n // 2], order[n // 2 :])]
+        share = passed(moments(draws[1]), moments(draws[0][truth]), most, sides)
+        rows.append(("planted", share[truth] >= rule["share"], (share >= rule["share"]).sum(), 0))
+    return rows
+
+
+def _normal_draws(candidates, n, rng):
+    mean, sd = (moment[..., None] for moment in moments(candidates.draws))
+    return candidates._replace(draws=mean + sd * rng.standard_normal((*mean.shape[:2], n)))
+
+
+def _permuted(search, candidates, sides, most, target):
+    """Deal the printed rows to other cases: what would be found in a print that never was."""
+    rng, rows = np.random.default_rng(search["set"]["seed"] + 3), []
+    ours, cells = moments(candidates.draws), candidates.cells
+    digits = [case for case in search["cases"] if case[-2:-1] == "v"]  # dealt among themselves
+    others = [case for case in search["cases"] if case not in digits]
+    for _ in range(search["permuted"]):
+        dealt = {}
+        for family in (others, digits):
+            dealt |= dict(zip(family, rng.permutation(family), strict=True)) if family else {}
+        places = [cells.index((dealt[case], column)) for case, column in cells]
+        printed = [moment[places] for moment in target]
+        share = passed(ours, printed, most, sides)
+        best = distance(ours, printed, np.ones((1, len(cells)))).min()
+        rows.append(("permuted", False, (share >= search["set"]["share"]).sum(), best))
+    return rows
+
+
+# ---------------------------------------------------------------------------- what was published
 
 
 def publish(search, found):
-    """Write what was found of all protocols, trials, and responses of early stages."""
+    """Write what was found of all protocols, and the trials."""
     form = {"index": False, "float_format": "%.6g", "lineterminator": "\n"}
     return write_files({f"{search['name']}-{k}.csv": t.to_csv(**form) for k, t in found.items()})
 
 
 def published(name, kind="search"):
-    """Read what a search has published: its protocols, its trials, or early responses."""
-    return pd.read_csv(
-        StringIO(listed_files(FOLDER)[f"{name}-{kind}.csv"].decode()), keep_default_na=False
-    )
+    """Read what a search has published: its protocols, its trials, or responses before the last."""
+    text = listed_files(FOLDER)[f"{name}-{kind}.csv"].decode()
+    return pd.read_csv(StringIO(text), keep_default_na=False)
 
 
-def cells_of(table, column, value="mean"):
-    """Means or sds of one column of every protocol: a row a protocol, a column a case."""
-    wide = table.set_index(KEYS).filter(regex=rf"^{value}\|.*\|{column}$")
+def cells_of(table, column):
+    """Means of one column of every protocol: a row a protocol, a column a case."""
+    wide = table.set_index(_KEYS).filter(regex=rf"^mean\|.*\|{column}$")
     return wide.rename(columns=lambda name: name.split("|")[1])
-
-
-# --------------------------------------------------------------------------------------- scoring
-
-
-def selected(responses, values, folds=None, by=None):
-    """Response of each draw when cross-validation chooses in a grid; the first of equal risks."""
-    offered = responses[responses["candidate"].isin(values)]
-    if folds:
-        offered = offered[(offered["folds"] == folds) & (offered["by"] == by)]
-    return offered.sort_values([*_RUN, "risk", "candidate"]).drop_duplicates(_RUN)
-
-
-def offered(search, responses, stage):
-    """What every protocol of a stage selects from responses: one row a case and draw."""
-    responses = responses[responses["stage"] == stage].assign(column=search["columns"][0])
-    rules = grids(search, "selections" if stage == "third" else "screened")
-    chosen = [selected(responses, *r.values()).assign(grid=name) for name, r in rules.items()]
-    return pd.concat(chosen, ignore_index=True)
-
-
-def outcomes(search, responses, stage):
-    """Mean and sd of every protocol of a stage, from responses: one row for each cell."""
-    return _summary(offered(search, responses, stage))
-
-
-def _summary(runs):
-    """Mean and sd of the accuracies of each protocol in each cell."""
-    found = runs.groupby([*KEYS, *CELL], sort=False)["accuracy"]
-    return found.agg(mean="mean", sd="std", draws="count").reset_index()
-
-
-def score(found, printed, cases):
-    """Root mean square of the deviations of means, and of sds where there are two draws or more."""
-    both = found[found["case"].isin(cases)].merge(
-        printed[[*CELL, "mean", "sd"]], on=CELL, suffixes=("", "_printed")
-    )
-    squares = (both["mean"] - both["mean_printed"]) ** 2
-    squares += ((both["sd"] - both["sd_printed"]) ** 2).fillna(0)
-    return np.sqrt(squares.groupby([both[key] for key in KEYS]).mean())
-
-
-def kept(search, printed, responses, stage):
-    """The variants that go on: first those below the median of exact replications, then three."""
-    found = score(outcomes(search, responses, stage), printed, search["choice"])
-    best = found.sort_values(kind="stable").rename("score").reset_index()
-    if stage == "screen":
-        best = best[best["score"] < np.median(one_draw(printed, search["choice"]))]
-    names = best.drop_duplicates("variant")["variant"].tolist()
-    return names if stage == "screen" else names[:3]
-
-
-def one_draw(printed, cases, repeats=2000, seed=0):
-    """Scores that the very protocol of the print would get with a single draw, by simulation."""
-    sd = printed.loc[printed["case"].isin(cases), "sd"].to_numpy()
-    off = np.random.default_rng(seed).normal(0.0, 1.0, (repeats, 1, len(sd))) * sd
-    return np.sqrt(np.mean(off[:, 0] ** 2, axis=1))
 
 
 def set_of(search, wide):
@@ -322,7 +379,7 @@ def set_of(search, wide):
     sides = halves(search, cells)
     most = limits(candidates, search, sides, (runs.shape[1], candidates.draws.shape[2]))
     share = passed(ours, moments(runs), most, sides)
-    return table[KEYS].assign(passed=share, member=share >= search["set"]["share"])
+    return table[_KEYS].assign(passed=share, member=share >= search["set"]["share"])
 
 
 def levels(table, search):

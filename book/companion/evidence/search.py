@@ -5,7 +5,7 @@ import pandas as pd
 from IPython.display import Markdown
 
 from companion.evidence import protocol_search as searching
-from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, accuracies
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, accuracies, runs_of
 from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.printed import printed_means, table_title, values
 from companion.evidence.tables import captioned, points, unbroken
@@ -15,18 +15,18 @@ from companion.runs.experiments import load_case
 from companion.runs.results import published_results
 
 #: The search that speaks for each table.
-LAST = {"synthetic": "synthetic", "biased": "biased-kernels", "cross": "cross"}
+_LAST = {"synthetic": "synthetic", "biased": "biased-kernels", "cross": "cross"}
 
 
 def answers():
     """Say for each table how many protocols the print does not contradict, and what they share."""
-    return Markdown("\n".join(f"- {_answer(LAST[experiment])}" for experiment in EXPERIMENTS))
+    return Markdown("\n".join(f"- {_answer(_LAST[experiment])}" for experiment in EXPERIMENTS))
 
 
 def _answer(name):
     search, table = searching.read_search(name), searching.published(name)
-    title, members = table_title(search["experiment"]), int(table["member"].sum())
-    if not members:
+    title, count = table_title(search["experiment"]), int(table["member"].sum())
+    if not count:
         trials = searching.published(name, "trials").query("trial == 'permuted'")["best"]
         best = table["score"].min()
         return (
@@ -40,9 +40,15 @@ def _answer(name):
         names = ", ".join(f"*{level}*" for level in found)
         (same if len(found) == 1 else open_).append(f"{choice}: {names}")
     return (
-        f"**{title}: {members} of {len(table):,}** protocols fit. "
+        f"**{title}: {count} of {len(table):,}** protocols fit. "
         f"They share {'; '.join(same) or 'no choice'}. They leave open {'; '.join(open_)}."
     )
+
+
+def members(name):
+    """Say how many protocols of a search the print does not contradict."""
+    found = searching.published(name)
+    return Markdown(f"{int(found['member'].sum()) or 'none'} of {len(found):,}")
 
 
 def rules(name):
@@ -51,7 +57,7 @@ def rules(name):
     choices = search["choices"] | search["selections"]
     counts = ", ".join(f"{choice} ({len(levels)})" for choice, levels in choices.items())
     found = searching.levels(table, search)
-    left = [] if "stages" in search else [
+    left = [] if "going" in search else [
         f"{choice}, *{level}*"
         for choice, levels in choices.items()
         for level in levels
@@ -86,12 +92,12 @@ def own_tables(name):
     for protocol, truth in search["own"].items():
         table = searching.set_of(search, accuracies(results, search["experiment"], protocol))
         names = (table["variant"] + " | " + table["grid"]).str.removesuffix(" | ")
-        found = "the set is empty" if not table["member"].any() else (
-            f"{int(table['member'].sum())} protocols, the true one "
-            f"{'among them' if table['member'][names == truth].any() else 'not among them'}"
-        )  # fmt: skip
+        there = "among them" if table["member"][names == truth].any() else "not among them"
+        found = f"{int(table['member'].sum())} protocols, the true one {there}"
         outside = " (whose protocol is not in the search)" if truth == "none" else ""
-        said.append(f"*{protocol}*{outside}: {found}")
+        said.append(
+            f"*{protocol}*{outside}: {found if table['member'].any() else 'the set is empty'}"
+        )
     return Markdown(f"*Our own published tables, searched like the paper's*: {'; '.join(said)}.")
 
 
@@ -112,19 +118,13 @@ def best(name, rows=10):
     return Markdown(captioned(pd.DataFrame(shown), about, f"search-{name}-best", "worded"))
 
 
-def members(name):
-    """Say how many protocols of a search the print does not contradict."""
-    found = searching.published(name)
-    return Markdown(f"{int(found['member'].sum()) or 'none'} of {len(found):,}")
-
-
 def figure(name):
     """Draw every protocol by its distance from print, members filled, beside permuted prints."""
-    table, found = searching.published(name), searching.published(name, "trials")
+    table, found = (searching.published(name, kind) for kind in ("search", "trials"))
+    table = table.sort_values("score")
     figure, (axis,) = new_figure(7.6, 3.4)
-    table, member = table.sort_values("score"), table.sort_values("score")["member"] == 1
+    rank, member = np.arange(1, len(table) + 1), table["member"] == 1
     looks = {"color": COLORS["blue"]}, {"mfc": "none", "mec": COLORS["grey"]}
-    rank = np.arange(1, len(table) + 1)
     for part, label, look in zip(
         (member, ~member), ("in the set", "not in it"), looks, strict=True
     ):
@@ -137,13 +137,15 @@ def figure(name):
     return figure
 
 
+# Table 3: what cannot be, and what a slip could do
+
+
 def nearest_pair(one="USPS5v6", other="USPS3v8"):
     """Say how near correct cross-validation comes to two printed cells that exclude each other."""
     wide = pd.concat([_correct(name)[[one, other]] for name in ("biased", "biased-kernels")])
     target = printed_means("biased")[NO_WEIGHTS][[one, other]]
-    missed = (wide - target).abs().max(axis=1)
-    nearest = wide.loc[missed.idxmin()]
-    nearest = nearest.iloc[0] if isinstance(nearest, pd.DataFrame) else nearest
+    missed = (wide - target).abs().max(axis=1).to_numpy()
+    nearest = wide.iloc[missed.argmin()]
     return Markdown(
         f"The paper has {one} at {target[one]:.3f} beside {other} at {target[other]:.3f} without "
         f"weights. Of {len(wide):,} protocols in which cross-validation scores the very kernel of "
@@ -157,11 +159,10 @@ def _correct(name):
     """Means without weights of the protocols of a search that contain no slip."""
     table = searching.published(name)
     level = searching.levels(table, searching.read_search(name))
-    wanted = pd.Series(True, index=table.index)
+    wanted = ~level.iloc[:, 0].isin(["one for all runs", "one direction for all runs"])
     for choice, right in (("final kernel", "of cross-validation"), ("scored on", "both classes")):
         wanted &= level.get(choice, right) == right
-    once = level[level.columns[0]].isin(["one for all runs", "one direction for all runs"])
-    return searching.cells_of(table[wanted & ~once], NO_WEIGHTS)
+    return searching.cells_of(table[wanted], NO_WEIGHTS)
 
 
 def mixtures_figure():
@@ -170,29 +171,29 @@ def mixtures_figure():
     A collapsed run has the share of the larger class, one that works what tuned settings reach;
     the printed mean then says how many collapsed, and with it how far the runs would spread.
     """
-    printed = values("biased")
     tuned = accuracies(published_results(), "biased", "tuned").groupby(level="case").mean()
+    printed = values("biased")
+    collapsed = {case: _larger_class(case) for case in tuned.index}
+    printed["expected"] = [
+        two_point_sd(c.mean, collapsed[c.case], tuned.at[c.case, c.method])
+        for c in printed.itertuples()
+    ]
     figure, (axis,) = new_figure(6.2, 4.2)
-    colors = dict(zip(printed["method"].unique(), COLORS.values(), strict=False))
-    for method, cells in printed.groupby("method", sort=False):
-        expected = [
-            two_point_sd(c.mean, *_ends(c.case, tuned.at[c.case, method]))
-            for c in cells.itertuples()
-        ]
-        axis.plot(expected, cells["sd"], "o", color=colors[method], label=method)
-        for x, cell in zip(expected, cells.itertuples(), strict=True):
-            if cell.sd > 0.1:
-                axis.annotate(cell.case, (x, cell.sd), fontsize=7, xytext=(3, 3),
-                              textcoords="offset points")  # fmt: skip
+    columns = printed.groupby("method", sort=False)
+    for (method, cells), color in zip(columns, COLORS.values(), strict=False):
+        axis.plot(cells["expected"], cells["sd"], "o", color=color, label=method)
+    for cell in printed[printed["sd"] > 0.1].itertuples():
+        style = {"fontsize": 7, "xytext": (3, 3), "textcoords": "offset points"}
+        axis.annotate(cell.case, (cell.expected, cell.sd), **style)
     axis.axline((0, 0), slope=1, color=COLORS["grey"], lw=1)
     axis.set(xlabel="sd of a mixture of the two, with the printed mean", ylabel="printed sd")
     axis.legend(frameon=False)
     return figure
 
 
-def _ends(case, works):
+def _larger_class(case):
     counts = np.unique(load_case(case).y, return_counts=True)[1]
-    return counts.max() / counts.sum(), works
+    return counts.max() / counts.sum()
 
 
 def two_point_sd(mean, collapsed, works):
@@ -201,16 +202,46 @@ def two_point_sd(mean, collapsed, works):
     return float(np.sqrt(share * (1 - share)) * abs(works - collapsed))
 
 
+def _slip_protocols(results):
+    return sorted(name for name in results["protocol"].unique() if name.startswith("slip:"))
+
+
+def _column(results, protocol, column):
+    """Compare one column of Table 3 with print; a choice within DDR has a column of its own."""
+    runs, method = runs_of(results, "biased", protocol), column.partition(":")[0]
+    cells = compare(runs[runs["method"] == column].assign(method=method), "biased", protocol)
+    return cells[cells["method"] == method].set_index("case")
+
+
+def _miss(cells):
+    return float(np.sqrt(np.mean(cells["delta"] ** 2)))
+
+
 def slips(results=None):
     """Tabulate what a slip could do: candidates of the second search beside the print."""
     results = published_results() if results is None else results
-    rows = []
-    for protocol in ("matched", *sorted(p for p in results["protocol"].unique() if "slip:" in p)):
-        wide = accuracies(results, "biased", protocol)
-        for method in dict.fromkeys(wide.columns):
-            row = _beside_print(wide[method].unstack("seed"), method.partition(":")[0])
-            if row and (method == METHOD or ":" in method or "DDR" not in method):
-                rows.append({"Protocol": protocol.removeprefix("slip:"), "Column": method} | row)
+    rows, digits = [], ["MNIST5v6", "MNIST3v8"]
+    for protocol in ("matched", *_slip_protocols(results)):
+        methods = runs_of(results, "biased", protocol)["method"].unique()
+        for method in methods:
+            cells = _column(results, protocol, method)
+            if cells.empty or cells["mean"].isna().any():
+                continue  # not in print
+            pairs = (cells["mean"], cells["paper_mean"]), (cells["sd"], cells["paper_sd"])
+            correlations = [f"{np.corrcoef(*pair)[0, 1]:.2f}" for pair in pairs]
+            rows.append(
+                {
+                    "Protocol": protocol.removeprefix("slip:"),
+                    "Column": method,
+                    "Runs": cells["n"].max(),
+                    "Means off by": f"{_miss(cells):.3f}",
+                    "Correlation of means": correlations[0],
+                    "of sds": correlations[1],
+                    "MNIST, ours minus printed": unbroken(
+                        " and ".join(points(100 * cells.at[case, "delta"]) for case in digits)
+                    ),
+                }
+            )
     about = "Table 3's columns under the candidates, beside the matched protocol"
     return Markdown(captioned(pd.DataFrame(rows), about, "search-slips", "worded"))
 
@@ -222,61 +253,28 @@ def lead(results=None):
     the rules name, and MNIST's rows judge.
     """
     results = published_results() if results is None else results
-    search, found = searching.read_search("biased-kernels"), []
-    for protocol in sorted(p for p in results["protocol"].unique() if p.startswith("slip:")):
-        wide = accuracies(results, "biased", protocol)
-        missed = np.sqrt(np.mean(_off(wide, RIVAL) ** 2))
-        found.append((missed, protocol, wide))
-    if not found:
-        return Markdown("No candidate was run.")
-    missed, protocol, wide = min(found, key=lambda item: item[0])
-    columns = [column for column in wide if column.startswith(f"{METHOD}:")]
-    on = {c: np.sqrt(np.mean(_off(wide, c).loc[search["ddr_choice"]] ** 2)) for c in columns}
-    column = min(on, key=on.get)
-    renamed = wide[[column]].rename(columns={column: METHOD}).stack().rename("accuracy")
-    runs = renamed.reset_index().assign(experiment="biased", protocol="slip")
-    table = compare(runs.rename(columns={"level_2": "method"}), "biased", "slip").set_index(
-        "method"
-    )
-    mnist = table.loc[METHOD].set_index("case").loc[["MNIST5v6", "MNIST3v8"]]
+    search = searching.read_search("biased-kernels")
+    missed = {name: _miss(_column(results, name, RIVAL)) for name in _slip_protocols(results)}
+    protocol = min(missed, key=missed.get)
+    columns = runs_of(results, "biased", protocol)["method"].unique()
+    inner = {c: _column(results, protocol, c) for c in columns if c.startswith(f"{METHOD}:")}
+    column = min(inner, key=lambda c: _miss(inner[c].loc[search["ddr_choice"]]))
+    mnist = inner[column].loc[["MNIST5v6", "MNIST3v8"]]
     survives = mnist["value"].isin(["agrees", "near"]).all()
     said = " and ".join(
-        f"{points(100 * row.delta)} points on {case} ({row.value})"
-        for case, row in mnist.iterrows()
+        f"{points(100 * row.delta)} points on {row.Index} ({row.value})"
+        for row in mnist.itertuples()
     )
-    name, inner = protocol.removeprefix("slip:"), column.partition(": ")[2]
     return Markdown(
-        f"Of {len(found)} candidates with a slip, *{name}* comes nearest to the uLSIF column (it "
-        f"misses the means by {missed:.3f}). DDR's choices on five datasets are *{inner}*; with "
-        f"them MNIST's DDR is off by {said}. By the rule the lead "
-        f"**{'survives' if survives else 'falls'}** ({mnist['n'].max()} runs of the planned "
-        f"{search['candidates']['runs']})."
+        f"Of {len(missed)} candidates with a slip, *{protocol.removeprefix('slip:')}* comes "
+        f"nearest to the uLSIF column (it misses the means by {missed[protocol]:.3f}). DDR's "
+        f"choices on five datasets are *{column.partition(': ')[2]}*; with them MNIST's DDR is off "
+        f"by {said}. By the rule the lead **{'survives' if survives else 'falls'}** "
+        f"({mnist['n'].max()} runs of the planned {search['candidates']['runs']})."
     )
 
 
-def _off(wide, column):
-    """Our means less the printed ones, by case."""
-    return (
-        wide[column].groupby(level="case").mean()
-        - printed_means("biased")[column.partition(":")[0]]
-    )
-
-
-def _beside_print(runs, column):
-    if column not in printed_means("biased") or runs.isna().all(axis=None):
-        return None
-    mean, sd = (printed_means("biased", kind)[column] for kind in ("mean", "sd"))
-    ours = runs.mean(axis=1).reindex(mean.index), runs.std(axis=1).reindex(mean.index)
-    digits = [case for case in mean.index if case.startswith("MNIST")]
-    return {
-        "Runs": runs.shape[1],
-        "Means off by": f"{np.sqrt(np.mean((ours[0] - mean) ** 2)):.3f}",
-        "Correlation of means": f"{np.corrcoef(ours[0], mean)[0, 1]:.2f}",
-        "of sds": f"{np.corrcoef(ours[1], sd)[0, 1]:.2f}",
-        "MNIST, ours minus printed": unbroken(
-            " and ".join(points(100 * (ours[0] - mean)[case]) for case in digits)
-        ),
-    }
+# Table 4: the columns that took no part
 
 
 def left_out(results=None):
@@ -307,32 +305,26 @@ def stopping_choice(results=None):
 
     The start wins where mutual information did not rise, which published rows tell.
     """
-    results = published_results() if results is None else results
-    search, rows = searching.read_search("cross"), []
-    runs = results[(results["experiment"] == "cross")]
-    wanted = [p for p in ("matched", "four-costs", "tuned") if (runs["protocol"] == p).any()]
-    for protocol in wanted:
-        mine = runs[runs["protocol"] == protocol].set_index(["case", "seed", "method"])
-        wide = mine[["accuracy", "mutual_information"]].unstack("method")
-        gain, rose = wide["accuracy"], wide["mutual_information"]
-        plain = gain[METHOD]
-        kept = plain.where(rose[METHOD] > rose[NO_WEIGHTS], gain[NO_WEIGHTS])
+    results, rows = published_results() if results is None else results, []
+    pairs, printed = searching.read_search("cross")["ddr_choice"], printed_means("cross")[METHOD]
+    for protocol in ("matched", "four-costs", "tuned"):
+        runs = runs_of(results, "cross", protocol).set_index(["case", "seed", "method"])
+        wide = runs[["accuracy", "mutual_information"]].unstack("method")
+        gain, information = wide["accuracy"], wide["mutual_information"]
+        plain, rose = gain[METHOD], information[METHOD] > information[NO_WEIGHTS]
+        kept = plain.where(rose, gain[NO_WEIGHTS])
         for label, column in (("first drop", plain), ("first drop, the start may win", kept)):
+            off = (column.groupby("case").mean() - printed) ** 2
+            chosen = off.index.str.endswith(tuple(pairs))
+            over = 100 * (column - gain[RIVAL]).groupby("case").mean().mean()
             rows.append(
-                {"Protocol": protocol, "DDR stops at": label}
-                | _by_half(column, search)
-                | {
-                    "Gain over uLSIF": points(
-                        100 * (column - gain[RIVAL]).groupby("case").mean().mean()
-                    )
+                {
+                    "Protocol": protocol,
+                    "DDR stops at": label,
+                    "On the half of the choice": f"{np.sqrt(off[chosen].mean()):.4f}",
+                    "On the other half": f"{np.sqrt(off[~chosen].mean()):.4f}",
+                    "Gain over uLSIF": points(over),
                 }
             )
     about = "Table 4's DDR column by DDR's stopping: root mean square miss of the printed means"
     return Markdown(captioned(pd.DataFrame(rows), about, "search-stopping", "worded"))
-
-
-def _by_half(column, search):
-    off = column.groupby("case").mean() - printed_means("cross")[METHOD]
-    choice = [any(case.endswith(pair) for pair in search["ddr_choice"]) for case in off.index]
-    halves = {"On the half of the choice": off[choice], "On the other half": off[~np.array(choice)]}
-    return {name: f"{np.sqrt(np.mean(part**2)):.4f}" for name, part in halves.items()}

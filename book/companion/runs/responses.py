@@ -4,8 +4,6 @@ With them a grid of candidates is a mere selection, so that many protocols cost 
 """
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
 
 from companion.runs.experiments import draw_cross, load_case
 from ddr.iwcv import stratified_folds
@@ -18,66 +16,31 @@ from ddr.paper.svm import LinearSVMWithPosteriorsCV
 PENALTIES = 10.0 ** np.arange(-6.0, 2.5, 0.5)
 
 
-class CrossResponses:
-    """Responses of the unweighted linear SVM on a cross-dataset case, one row for each C."""
+class CostResponses:
+    """Responses of the unweighted machine of the cross-dataset tables, without a choice of C.
+
+    Each C is scored with folds shared by all and with new ones, and rows are called both ways.
+    """
 
     def __init__(self, problem, search):
         self.problem = problem
         self.seed, self.cases = search["seed"], search["cases"]
-        self.Cs, self.n_folds = search["Cs"], search["folds"]
+        self.Cs, self.n_folds = search["costs"], search["folds"]
 
     @property
     def parameters(self):
         """What decides a response."""
         return {"seed": self.seed, "problem": self.problem, "Cs": self.Cs, "folds": self.n_folds}
 
-    def _draw(self, case, draw):
+    def draw(self, case, number):
         """The problem of a draw, and the seed of its folds."""
-        root = np.random.SeedSequence(self.seed, spawn_key=(self.cases.index(case), draw))
+        root = np.random.SeedSequence(self.seed, spawn_key=(self.cases.index(case), number))
         problem_seed, fold_seed = root.spawn(2)
         return draw_cross(case, problem_seed, self.problem), fold_seed
 
     def __call__(self, case, draw):
-        """One row for each C: its test accuracy and its risk in cross-validation."""
-        problem, fold_seed = self._draw(case, draw)
-        X, y = problem.X_train, problem.y_train
-        K = X @ X.T
-        accuracies = _accuracies(K, y, problem.X_test @ X.T, problem.y_test, self.Cs)
-        rows = zip(self.Cs, accuracies, self._risks(K, y, fold_seed), strict=True)
-        return [{"method": f"C={C:g}", "accuracy": a, "risk": risk} for C, a, risk in rows]
-
-    def _risks(self, K, y, seed):
-        """Share of held-out rows that machines without them get wrong, for each C."""
-        wrong = np.zeros(len(self.Cs))
-        state = int(seed.generate_state(1)[0])
-        folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=state)
-        for train, test in folds.split(K, y):
-            found = _accuracies(
-                K[np.ix_(train, train)], y[train], K[np.ix_(test, train)], y[test], self.Cs
-            )
-            wrong += len(test) * (1 - np.array(found))
-        return wrong / len(y)
-
-
-def _accuracies(K, y, K_test, y_test, Cs):
-    """Accuracies of linear machines from one Gram matrix, for each C."""
-    found = []
-    for C in Cs:
-        model = SVC(kernel="precomputed", C=C, cache_size=1).fit(K, y)
-        decision = K_test[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
-        found.append(float(np.mean(model.classes_[(decision > 0).astype(int)] == y_test)))
-    return found
-
-
-class CostResponses(CrossResponses):
-    """Responses of the tables' own machine: each C with shared and new folds, called both ways."""
-
-    def __init__(self, problem, search):
-        super().__init__(problem, search | {"Cs": search["costs"]})
-
-    def __call__(self, case, draw):
         """Four rows for each C: its test accuracy and its risk in cross-validation."""
-        problem, fold_seed = self._draw(case, draw)
+        problem, fold_seed = self.draw(case, draw)
         shared, *new = (int(state) for state in fold_seed.generate_state(1 + len(self.Cs)))
         rows = []
         for C, own in zip(self.Cs, new, strict=True):
