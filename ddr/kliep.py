@@ -5,13 +5,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ddr._checks import check_count, check_grid
-from ddr.kernels import KernelBlocks, assign_folds, distinct_rows, gaussian_kernel, median_distance
+from ddr.kernels import KernelBlocks, distinct_rows, gaussian_kernel, median_distance
 from ddr.ratio import DensityRatio, centers_of, quadratic_minimum
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
 _TINY = 1e-300
-# So many folds are asked for by default: with fewer distinct rows there are fewer.
-_FEW_FOLDS = 5
 WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 
 
@@ -98,8 +96,7 @@ class KLIEP(DensityRatio):
     centers : array-like of shape (b, d), default=None
         As of ``ULSIF``.
     n_folds : int, default=5
-        Folds of the test rows when there is a width to choose, at most as many as distinct rows
-        (with fewer than five of these, each is a fold).
+        Folds of the distinct test rows when there is a width to choose; at most one a row.
     random_state : int, RandomState or None, default=None
         Draws centres and folds.
 
@@ -147,8 +144,7 @@ class KLIEP(DensityRatio):
     def _fit(self, X_train, X_test, test_weight):
         rng = check_random_state(self.random_state)
         # Copies and weights become the same input.
-        _, _, first, test_weight = distinct_rows(X_test, test_weight)
-        X_test = X_test[first]
+        X_test, test_weight = distinct_rows(X_test, test_weight)
         self.centers_ = centers_of(self, X_test, test_weight, rng)
         self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
         train = KernelBlocks(X_train, self.centers_)
@@ -160,11 +156,9 @@ class KLIEP(DensityRatio):
     def _select(self, train, X_test, test_weight, rng):
         """Choose the width by the likelihood of held-out test rows."""
         n_folds = check_count(self.n_folds, "n_folds", minimum=2)
-        if n_folds > max(_FEW_FOLDS, len(X_test)):
-            raise ValueError(f"n_folds must be at most {len(X_test)} here, got {n_folds}")
         self.scores_, best = None, 0
         if len(self.sigmas_) > 1:
-            folds = assign_folds(X_test, n_folds, test_weight, rng)
+            folds = rng.permutation(len(X_test)) % n_folds
             self.scores_ = np.array(
                 [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
             )

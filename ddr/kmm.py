@@ -6,9 +6,6 @@ from ddr._checks import check_positive
 from ddr.kernels import KernelBlocks, choose_centers, gaussian_kernel, median_distance
 from ddr.ratio import DensityRatio, quadratic_minimum
 
-# Kernel values are at most one: beyond, the solver sees nothing of them.
-_LARGEST_RIDGE = 1e9
-
 
 def kmm_weights(K, kappa, bound, epsilon):
     r"""Solve kernel mean matching's quadratic programme by the interior-point method of PIQP.
@@ -93,10 +90,7 @@ class KMM(DensityRatio):
             )
         self.sigma_ = self._width(X_test, test_weight)
         K = gaussian_kernel(X_train, X_train, self.sigma_)
-        ridge = check_positive(self.ridge, "ridge")
-        if ridge > _LARGEST_RIDGE:
-            raise ValueError(f"ridge must be at most {_LARGEST_RIDGE:g}, got {self.ridge!r}")
-        K[np.diag_indices(n)] += ridge
+        K[np.diag_indices(n)] += check_positive(self.ridge, "ridge")
         kappa = np.empty(n)
         for rows, cross in KernelBlocks(X_train, X_test).at(self.sigma_):
             kappa[rows] = n * (cross @ test_weight) / test_weight.sum()
