@@ -3,31 +3,22 @@
 The sentence reads ``NAME must be ..., got VALUE``, whichever estimator was called.
 """
 
-import reprlib
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 def check_positive(value, name):
     """Return ``value`` as a float if it is a positive finite number."""
-    value = _plain(value)
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
 
-def _plain(value):
-    """A scalar of numpy's as the number that it holds, so that it is shown as such."""
-    return value.item() if getattr(value, "ndim", 1) == 0 else value
-
-
 def check_count(value, name, minimum=1):
     """Return ``value`` as an int of at least ``minimum``."""
-    value = _plain(value)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
     return int(value)
@@ -45,7 +36,7 @@ def check_grid(value, name, default=None):
     """Candidates for a positive parameter: one number, several, or None for ``default``."""
     if value is None and default is not None:
         return np.asarray(default, dtype=float)
-    candidates = [value] if np.ndim(value) == 0 else list(value)
+    candidates = np.atleast_1d(value).tolist()
     if not candidates:
         raise ValueError(f"{name} must be a positive number or a list of them, got an empty list")
     return np.array([check_positive(candidate, name) for candidate in candidates])
@@ -58,16 +49,13 @@ def check_given(X, name):
 
 
 def check_rows(estimator, X, name, **options):
-    """Return a second sample with the columns that an estimator knows from its first one."""
+    """Return a sample that an estimator is fitted to; the first sets its columns (``reset``)."""
     check_given(X, name)
-    validate_data(estimator, X, reset=False, skip_check_array=True, ensure_2d=False)  # the names
-    X = check_array(X, dtype=np.float64, input_name=name, estimator=estimator, **options)
-    if X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input."
-        )
-    return X
+    options = {"dtype": np.float64, "reset": False} | options
+    try:
+        return validate_data(estimator, X, **options)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} is no sample for this estimator: {error}") from None
 
 
 def check_new_rows(estimator, X):
@@ -76,34 +64,16 @@ def check_new_rows(estimator, X):
     return validate_data(estimator, X, reset=False, dtype=np.float64)
 
 
-def check_some_weight(weight, name):
-    """Return weights as floats if they are finite, non-negative and not all zero."""
-    try:
-        weight = np.asarray(weight, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got {reprlib.repr(weight)}") from None
-    bad = weight[~(np.isfinite(weight) & (weight >= 0))]
-    if len(bad):
-        raise ValueError(f"{name} must be finite and non-negative, got {bad[0]:g}")
-    if not np.any(weight > 0):
-        raise ValueError(f"{name} must have a positive entry, got only zeros")
-    return weight
-
-
 def check_weights(weight, n_rows, name="sample_weight"):
-    """Return the weights of so many rows, one per row; ``None`` means ones."""
+    """Return the weights of so many rows, finite, non-negative, not all zero; None means ones."""
     if weight is None:
         return np.ones(n_rows)
-    weight = check_some_weight(weight, name)
+    weight = check_array(weight, dtype=np.float64, ensure_2d=False, input_name=name)
     if weight.shape != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), one per row, got {weight.shape}")
+    if weight.min() < 0 or weight.max() == 0:
+        raise ValueError(
+            f"{name} must be non-negative and not all zero, "
+            f"got {weight.min():g} to {weight.max():g}"
+        )
     return weight
-
-
-def check_fit_data(classifier, X, y, sample_weight):
-    """Validate what a classifier is fitted to, and set its ``classes_`` and ``n_features_in_``."""
-    X, y = validate_data(classifier, X, y, dtype=np.float64)
-    check_classification_targets(y)
-    weight = check_weights(sample_weight, len(y))
-    classifier.classes_, y_index = np.unique(y, return_inverse=True)
-    return X, y_index, weight

@@ -41,6 +41,10 @@ class State(NamedTuple):
         """Mutual information of target rows and predicted classes (paper, eq. 16)."""
         return mutual_information(self.posteriors, self.information_prior)
 
+    def change_from(self, last):
+        """Relative norm of the change of the weights since an earlier state."""
+        return float(np.linalg.norm(self.weights - last.weights) / np.linalg.norm(last.weights))
+
 
 def prior_ratio(posteriors, train_prior):
     r"""Ratio of the class priors, :math:`\gamma(c)` of eq. 8, the target's by mean posteriors.
@@ -179,7 +183,7 @@ def rounds(
         shares, beta, vanished = share(posteriors), np.ones(n), ()
         for c, (rows, match) in enumerate(zip(own, matches, strict=True)):  # step 5
             if match is not None and shares[:, c].sum() > 1e-6:  # else there is nothing to match
-                estimate = ratio.check_finite(match(shares[:, c]))
+                estimate = match(shares[:, c])
                 if estimate.max() > _NOTHING:
                     beta[rows] = estimate
                 else:

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold, check_cv
+from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -44,14 +44,11 @@ def stratified_folds(y, n_folds=5, random_state=None):
     Classes of a single row, which no number of folds could put on both sides, do not lower it.
     """
     n_folds = check_count(n_folds, "cv", minimum=2)
-    y = np.asarray(y)
-    if len(y) < 2:
-        raise ValueError(f"cv needs at least 2 rows of positive weight, got n_samples={len(y)}")
     counts = np.unique(y, return_counts=True)[1]
-    counts = counts[counts > 1]
-    splitter = StratifiedKFold if counts.size else KFold
-    n_splits = min(n_folds, counts.min() if counts.size else len(y))
-    splitter = splitter(int(n_splits), shuffle=True, random_state=random_state)
+    if counts.max() < 2:
+        raise ValueError(f"cv needs a class of two rows with weight, got n_samples={len(y)}")
+    n_splits = min(n_folds, int(counts[counts > 1].min()))
+    splitter = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         return list(splitter.split(np.empty((len(y), 0)), y))
@@ -63,11 +60,8 @@ def weighted_splits(cv, X, y, weight, random_state=None):
         kept = np.flatnonzero(weight > 0)
         folds = stratified_folds(y[kept], cv, random_state)
         return [(kept[train], kept[test]) for train, test in folds]
-    rows, kept = np.arange(len(y)), weight > 0
-    splits = [
-        (rows[train][kept[train]], rows[test][kept[test]])
-        for train, test in check_cv(cv).split(X, y)
-    ]
+    rows, splits = np.arange(len(y)), check_cv(cv).split(X, y)
+    splits = [tuple(rows[part][weight[part] > 0] for part in split) for split in splits]
     splits = [(train, test) for train, test in splits if len(test)]
     if not splits or not all(len(train) for train, _ in splits):
         raise ValueError("cv must leave rows of positive weight to train on and to hold out")
@@ -76,14 +70,14 @@ def weighted_splits(cv, X, y, weight, random_state=None):
 
 def posterior_loss(y_index, posterior, loss):
     r"""Loss of each row's posterior probabilities."""
-    truth = y_index.reshape((-1,) + (1,) * (posterior.ndim - 2))
+    truth = np.eye(posterior.shape[-1])[y_index].reshape(
+        len(y_index), *[1] * (posterior.ndim - 2), -1
+    )
     if loss == "zero_one":
-        return (posterior.argmax(axis=-1) != truth).astype(float)
-    truth = np.broadcast_to(truth[..., None], (*posterior.shape[:-1], 1))
-    chosen = np.take_along_axis(posterior, truth, axis=-1)[..., 0]
-    if loss == "log":
-        return -np.log(np.maximum(chosen, np.finfo(float).eps))
-    return np.einsum("...c,...c->...", posterior, posterior) - 2 * chosen + 1
+        return (posterior.argmax(axis=-1) != truth.argmax(axis=-1)).astype(float)
+    if loss == "squared":
+        return np.square(posterior - truth).sum(axis=-1)
+    return -np.log(np.maximum((posterior * truth).sum(axis=-1), np.finfo(float).eps))
 
 
 def weighted_risk(losses, weight):
@@ -125,34 +119,32 @@ def weight_parameter(estimator):
 
 def fit_weighted(estimator, X, y, weight):
     """Fit a clone with weights, whether or not scikit-learn's metadata routing is enabled."""
+    name = weight_parameter(estimator)
+    if name is None:
+        raise ValueError(f"estimator must take sample_weight in fit, got {estimator!r}")
     with config_context(enable_metadata_routing=False):
-        return clone(estimator).fit(X, y, **{weight_parameter(estimator): weight})
+        return clone(estimator).fit(X, y, **{name: weight})
 
 
-def _fit(estimator, X, y, weight, X_target=None):
-    """Fit a clone, with the weights or the target that may be given."""
-    if weight is None:
-        return clone(estimator).fit(X, y, **({} if X_target is None else {"X_target": X_target}))
-    if weight_parameter(estimator) is None:
-        raise ValueError(
-            f"estimator must take sample_weight in fit, or weighted_fit be False, got {estimator!r}"
-        )
-    return fit_weighted(estimator, X, y, weight)
-
-
-def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
-    """Losses on the held-out rows of one fold."""
-    X_train, y_train = rows_of(X, train), y[train]
-    if np.all(y_train == y_train[0]):
+def _fit(estimator, X, y, rows, weight, X_target):
+    """Fit a clone to some rows, with the target if it is given, else with the weights."""
+    X, y = rows_of(X, rows), y[rows]
+    if np.all(y == y[0]):
         # Most classifiers refuse a single class; the only answer they could give is that class.
-        model = DummyClassifier(strategy="most_frequent").fit(X_train, y_train)
-    else:
-        weight = None if fit_weight is None else fit_weight[train]
-        model = _fit(estimator, X_train, y_train, weight, X_target)
+        return DummyClassifier(strategy="most_frequent").fit(X, y)
+    if X_target is not None:
+        return clone(estimator).fit(X, y, X_target=X_target)
+    return (
+        clone(estimator).fit(X, y)
+        if weight is None
+        else fit_weighted(estimator, X, y, weight[rows])
+    )
+
+
+def _fold_losses(model, X, y, test, loss):
+    """Losses of a model on the held-out rows of one fold."""
     if loss == "zero_one":
         return (model.predict(rows_of(X, test)) != y[test]).astype(float)
-    if not hasattr(model, "predict_proba"):
-        raise ValueError(f"loss must be 'zero_one' without predict_proba, got {loss!r}")
     # A class that the fold's training rows lack keeps probability zero.
     classes, y_index = np.unique(np.concatenate([model.classes_, y[test]]), return_inverse=True)
     posterior = np.zeros((len(test), len(classes)))
@@ -160,12 +152,13 @@ def _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target=None):
     return posterior_loss(y_index[len(model.classes_) :], posterior, loss)
 
 
-def _fold_risks(estimator, X, y, weight, fit_weight, splits, loss, X_target=None):
+def _fold_risks(estimator, X, y, sample_weight, splits, loss, X_target=None):
     """Weighted risk of each fold, and that of all, in which a fold counts by its weight."""
-    risks = []
+    weight, risks = check_weights(sample_weight, len(y)), []
+    fit_weight = None if sample_weight is None else weight
     for train, test in splits:
-        losses = _fold_losses(estimator, X, y, train, test, fit_weight, loss, X_target)
-        risks.append(weighted_risk(losses, weight[test]))
+        model = _fit(estimator, X, y, train, fit_weight, X_target)
+        risks.append(weighted_risk(_fold_losses(model, X, y, test, loss), weight[test]))
     return risks, np.average(risks, weights=[weight[test].sum() for _, test in splits])
 
 
@@ -181,71 +174,8 @@ def check_labelled(estimator, X, y, sample_weight):
     return y, check_weights(sample_weight, len(y))
 
 
-def importance_weighted_score(
-    estimator,
-    X,
-    y,
-    sample_weight=None,
-    cv=5,
-    loss="zero_one",
-    *,
-    weighted_fit=True,
-    random_state=None,
-):
-    r"""Importance-weighted cross-validation risk of a classifier: lower is better.
-
-    Parameters
-    ----------
-    estimator : scikit-learn classifier
-        Cloned for each fold. A ``Pipeline`` passes the weights to its last step (as
-        ``<last step>__sample_weight``); the steps before it are fitted without weights.
-    X : array-like of shape (n, d)
-    y : array-like of shape (n,)
-    sample_weight : array-like of shape (n,), default=None
-        Importance of each row, in any scale; ``None`` is plain cross-validation. Rows of weight
-        zero are left out of everything.
-    cv : int, splitter or iterable, default=5
-        Number of stratified folds (fewer when a class is rare, see ``stratified_folds``), an
-        object with scikit-learn's ``split``, or an iterable of (train, test) index arrays.
-    loss : {"zero_one", "log", "squared"}, default="zero_one"
-        ``"squared"`` is the Brier score; it and ``"log"`` need ``predict_proba``.
-    weighted_fit : bool, default=True
-        Whether the fits see the weights too, or only the score.
-    random_state : int, RandomState or None
-        Shuffles the rows when ``cv`` is a number.
-
-    Returns
-    -------
-    float
-        :math:`\sum_i w_i \ell_i / \sum_i w_i` over all held-out rows.
-
-    Notes
-    -----
-    Estimates the risk of the paper's eq. (2) with the ratio of joint densities as weights, or of
-    eq. (3) with the ratio of marginal ones. A fold whose training rows hold one class only is
-    scored as if that class were predicted always.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]]), [0, 0, 1, 1, 0, 1]
-    >>> importance_weighted_score(GaussianNB(), X, y, sample_weight=[1, 1, 1, 1, 5, 5], cv=3)
-    0.0
-    """
-    check_choice(loss, "loss", LOSSES)
-    y, weight = check_labelled(estimator, X, y, sample_weight)
-    fit_weight = weight if weighted_fit and sample_weight is not None else None
-    splits = weighted_splits(cv, X, y, weight, random_state)
-    return float(_fold_risks(estimator, X, y, weight, fit_weight, splits, loss)[1])
-
-
-def _best_estimator_has(method):
-    return lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), method)
-
-
 class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Choose hyper-parameters of any classifier by importance-weighted cross-validation.
+    r"""Choose hyper-parameters of any classifier by importance-weighted cross-validation.
 
     Like scikit-learn's ``GridSearchCV``, but held-out losses are weighted by ``sample_weight``,
     as the fits are; ``GridSearchCV`` weights the fits only.
@@ -253,14 +183,18 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : scikit-learn classifier
+        Cloned for each fold. A ``Pipeline`` passes the weights to its last step (as
+        ``<last step>__sample_weight``); the steps before it are fitted without weights.
     param_grid : dict or list of dict
-        Values to try for each parameter, as for ``GridSearchCV``.
+        Values to try for each parameter, as for ``GridSearchCV``; ``{}`` scores ``estimator``.
     cv : int, splitter or iterable, default=5
-        All candidates see the same folds.
+        Number of stratified folds (fewer when a class is rare, see ``stratified_folds``), an
+        object with scikit-learn's ``split``, or an iterable of (train, test) index arrays. All
+        candidates see the same folds.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
-    weighted_fit : bool, default=True
+        ``"squared"`` is the Brier score; it and ``"log"`` need ``predict_proba``.
     random_state : int, RandomState or None
-        These, and ``estimator``, as of ``importance_weighted_score``.
+        Shuffles the rows when ``cv`` is a number.
 
     Attributes
     ----------
@@ -269,16 +203,22 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sorted, values as given, the last name varying fastest): list strongly regularising values
         first.
     best_score_ : float
-        Weighted risk of ``best_params_``: lower is better.
+        Weighted risk of ``best_params_``, :math:`\sum_i w_i \ell_i / \sum_i w_i` over all held-out
+        rows: lower is better.
     best_index_ : int
     best_estimator_ : classifier
         Fitted on all rows of positive weight.
     cv_results_ : dict
         ``params``, ``risk`` and ``split<k>_risk`` of each candidate; ready for a pandas table.
-    n_splits_ : int
     classes_ : ndarray of shape (m,)
     n_features_in_ : int
         Where X tells it.
+
+    Notes
+    -----
+    The risk estimates that of the paper's eq. (2) with the ratio of joint densities as weights, or
+    of eq. (3) with the ratio of marginal ones. Rows of weight zero are left out of everything. A
+    fold whose training rows hold one class only is scored as if that class were predicted always.
 
     Examples
     --------
@@ -294,14 +234,11 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     __metadata_request__fit = {"X_target": True, "sample_domain": True}  # noqa: RUF012
 
-    def __init__(
-        self, estimator, param_grid, cv=5, loss="zero_one", *, weighted_fit=True, random_state=None
-    ):
+    def __init__(self, estimator, param_grid, cv=5, loss="zero_one", *, random_state=None):
         self.estimator = estimator
         self.param_grid = param_grid
         self.cv = cv
         self.loss = loss
-        self.weighted_fit = weighted_fit
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None, X_target=None, *, sample_domain=None):
@@ -312,6 +249,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
+            Importance of each row, in any scale; ``None`` is plain cross-validation.
         X_target : array-like of shape (n_test, d), default=None
             For an estimator that adapts itself, like ``DDRClassifier``: every fit sees all of it,
             and the weights act on the scores only.
@@ -327,13 +265,10 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not candidates:
             raise ValueError(f"param_grid must hold a candidate, got {self.param_grid!r}")
         splits = weighted_splits(self.cv, X, y, weight, self.random_state)
-        weighted = self.weighted_fit and sample_weight is not None and X_target is None
-        fit_weight = weight if weighted else None
         # Estimators among the values are cloned, so that candidates share nothing.
         models = [clone(self.estimator).set_params(**clone(p, safe=False)) for p in candidates]
         scored = [
-            _fold_risks(model, X, y, weight, fit_weight, splits, self.loss, X_target)
-            for model in models
+            _fold_risks(model, X, y, sample_weight, splits, self.loss, X_target) for model in models
         ]
         folds, risk = (np.array(part) for part in zip(*scored, strict=True))
         self.cv_results_ = {"params": candidates, "risk": risk}
@@ -341,11 +276,8 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.best_index_ = first_best(risk)
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(risk[self.best_index_])
-        self.n_splits_ = len(splits)
-        kept = weight > 0
-        fit_weight = None if fit_weight is None else weight[kept]
-        rows = X if kept.all() else rows_of(X, kept)
-        self.best_estimator_ = _fit(models[self.best_index_], rows, y[kept], fit_weight, X_target)
+        kept, weight = weight > 0, None if sample_weight is None else weight
+        self.best_estimator_ = _fit(models[self.best_index_], X, y, kept, weight, X_target)
         self.classes_ = self.best_estimator_.classes_
         return self
 
@@ -354,17 +286,11 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
-    @available_if(_best_estimator_has("predict_proba"))
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X):
         """Posterior probabilities by the best estimator, where it has them."""
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
-
-    @available_if(_best_estimator_has("decision_function"))
-    def decision_function(self, X):
-        """Decision values by the best estimator, where it has them."""
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -13,8 +13,6 @@ _BLOCK_ELEMENTS = 2**17
 _CACHE_BYTES = 2**27
 # Exponentials of numbers below cost ten times the time and are as good as zero.
 _VANISHING = -700.0
-# Beyond these a width has a square that vanishes or overflows.
-_NARROWEST, _WIDEST = 1e-150, 1e150
 
 
 def squared_distances(X, centers):
@@ -51,7 +49,7 @@ def gaussian_kernel(X, centers, sigma, *, squared=None, out=None):
     array([1.    , 0.6065])
     """
     squared = squared_distances(X, centers) if squared is None else squared
-    out = np.multiply(squared, -0.5 / min(max(sigma, _NARROWEST), _WIDEST) ** 2, out=out)
+    out = np.multiply(squared, -0.5 / sigma**2, out=out)
     alive = out > _VANISHING
     if alive.all():
         return np.exp(out, out=out)
@@ -65,25 +63,18 @@ def median_distance(X, max_rows=1000, random_state=0):
     if len(X) < 2:
         return 1.0
     distances = pdist(X)
-    if np.median(distances) <= _NARROWEST:
-        # More than half of the pairs coincide: the rest still tells the scale.
-        distances = distances[distances > _NARROWEST]
+    if np.median(distances) == 0:  # more than half coincide: the rest still tells the scale
+        distances = distances[distances > 0]
     return float(np.median(distances)) if len(distances) else 1.0
 
 
-def group_equal_rows(X):
-    """Number the distinct rows in the order in which they first appear."""
-    numbers = {}  # adding zero makes -0.0 equal 0.0
-    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in X + 0.0], int)
-
-
-def distinct_rows(X, weight):
-    """Rows of positive weight, their groups of equal rows, each group's first row and weight."""
+def distinct_rows(X, weight=None):
+    """The first of each group of equal rows that have weight, in order, and what they weigh."""
     weight = np.ones(len(X)) if weight is None else weight
-    kept = np.flatnonzero(weight > 0)
-    groups = group_equal_rows(X[kept])
+    kept, numbers = np.flatnonzero(weight > 0), {}  # adding zero makes -0.0 equal 0.0
+    groups = [numbers.setdefault(row.tobytes(), len(numbers)) for row in X[kept] + 0.0]
     _, first = np.unique(groups, return_index=True)
-    return kept, groups, kept[first], np.bincount(groups, weights=weight[kept])
+    return X[kept[first]], np.bincount(groups, weights=weight[kept])
 
 
 def choose_centers(X, n_centers, weight=None, random_state=None):
@@ -92,21 +83,12 @@ def choose_centers(X, n_centers, weight=None, random_state=None):
     A weight means copies: weight 0 is a row that is not there, weight 2 one that stands there
     twice. Distinct rows come in the order in which they first appear, all if ``n_centers`` suffice.
     """
-    _, _, first, mass = distinct_rows(X, weight)
-    if len(first) <= n_centers:
-        return X[first].copy()
+    rows, mass = distinct_rows(X, weight)
+    if len(rows) <= n_centers:
+        return rows
     # A race (Efraimidis and Spirakis, 2006): rows wait an exponential time, their weight as rate.
-    arrival = check_random_state(random_state).standard_exponential(len(first)) / mass
-    return X[first[np.sort(np.argpartition(arrival, n_centers)[:n_centers])]]
-
-
-def assign_folds(X, n_folds, weight=None, random_state=None):
-    """Deal rows into folds so that equal rows share one."""
-    kept, groups, first, _ = distinct_rows(X, weight)
-    order = check_random_state(random_state).permutation(len(first))
-    folds = np.full(len(X), -1)
-    folds[kept] = (order % n_folds)[groups]
-    return folds
+    arrival = check_random_state(random_state).standard_exponential(len(rows)) / mass
+    return rows[np.sort(np.argpartition(arrival, n_centers)[:n_centers])]
 
 
 def row_blocks(n_rows, n_columns):

@@ -5,17 +5,15 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ddr._checks import check_count, check_grid
-from ddr.kernels import KernelBlocks, assign_folds, distinct_rows, gaussian_kernel, median_distance
+from ddr.kernels import KernelBlocks, distinct_rows, gaussian_kernel, median_distance
 from ddr.ratio import DensityRatio, centers_of, quadratic_minimum
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
 _TINY = 1e-300
-# So many folds are asked for by default: with fewer distinct rows there are fewer.
-_FEW_FOLDS = 5
 WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 
 
-def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, max_iter=100):
+def kliep_coefficients(K_test, mean_train, test_weight, tol=1e-9, max_iter=100):
     r"""Maximise the weighted log-likelihood of the test rows under a normalised ratio.
 
     .. math::
@@ -35,8 +33,6 @@ def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, ma
     seen = np.any(components > 0, axis=1) & (share > 0)  # no coefficients can change the others
     components, share = components[seen], share[seen]
     pi = np.full(len(mean_train), 1.0 / len(mean_train))
-    if start is not None and np.all(components @ (start * mean_train) > 0):
-        pi = start * mean_train
     value = _penalised(pi, components, share)
     for _ in range(max_iter):
         ratio = components @ pi
@@ -72,17 +68,14 @@ def _newton_step(pi, gradient, root):
     return np.maximum(end, 0.0) - pi
 
 
-def _solve(train, K_test, test_weight, sigma, **options):
+def _solve(train, K_test, test_weight, sigma):
     """Coefficients at one width; zero at centres that no training row reaches."""
     mean = sum(K.sum(axis=0) for _, K in train.at(sigma)) / len(train.X)
     # A centre that no training row reaches cannot enter: the constraint could not hold.
     reached = mean > 1e-12
     alpha = np.zeros(len(mean))
     if np.any(reached):
-        options = {name: value[reached] for name, value in options.items()}
-        alpha[reached] = kliep_coefficients(
-            K_test[:, reached], mean[reached], test_weight, **options
-        )
+        alpha[reached] = kliep_coefficients(K_test[:, reached], mean[reached], test_weight)
     return alpha
 
 
@@ -98,8 +91,7 @@ class KLIEP(DensityRatio):
     centers : array-like of shape (b, d), default=None
         As of ``ULSIF``.
     n_folds : int, default=5
-        Folds of the test rows when there is a width to choose, at most as many as distinct rows
-        (with fewer than five of these, each is a fold).
+        Folds of the distinct test rows when there is a width to choose; at most one a row.
     random_state : int, RandomState or None, default=None
         Draws centres and folds.
 
@@ -115,7 +107,6 @@ class KLIEP(DensityRatio):
         Held-out mean log-ratio of each width, the larger the better; None when nothing was chosen.
     centers_ : ndarray of shape (b, d)
     alpha_ : ndarray of shape (b,)
-    mean_weight_, effective_sample_size_ : float
 
     Notes
     -----
@@ -147,8 +138,7 @@ class KLIEP(DensityRatio):
     def _fit(self, X_train, X_test, test_weight):
         rng = check_random_state(self.random_state)
         # Copies and weights become the same input.
-        _, _, first, test_weight = distinct_rows(X_test, test_weight)
-        X_test = X_test[first]
+        X_test, test_weight = distinct_rows(X_test, test_weight)
         self.centers_ = centers_of(self, X_test, test_weight, rng)
         self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
         train = KernelBlocks(X_train, self.centers_)
@@ -160,11 +150,9 @@ class KLIEP(DensityRatio):
     def _select(self, train, X_test, test_weight, rng):
         """Choose the width by the likelihood of held-out test rows."""
         n_folds = check_count(self.n_folds, "n_folds", minimum=2)
-        if n_folds > max(_FEW_FOLDS, len(X_test)):
-            raise ValueError(f"n_folds must be at most {len(X_test)} here, got {n_folds}")
         self.scores_, best = None, 0
         if len(self.sigmas_) > 1:
-            folds = assign_folds(X_test, n_folds, test_weight, rng)
+            folds = rng.permutation(len(X_test)) % n_folds
             self.scores_ = np.array(
                 [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
             )
@@ -175,11 +163,10 @@ class KLIEP(DensityRatio):
         if folds.max() < 1:
             return 0.0  # a single distinct row cannot be held out
         K_test = gaussian_kernel(X_test, self.centers_, sigma)
-        start = _solve(train, K_test, test_weight, sigma)
         total = 0.0
         for fold in range(folds.max() + 1):
             held = folds == fold
-            alpha = _solve(train, K_test[~held], test_weight[~held], sigma, start=start)
+            alpha = _solve(train, K_test[~held], test_weight[~held], sigma)
             total += test_weight[held] @ np.log(np.maximum(K_test[held] @ alpha, _TINY))
         return total / test_weight.sum()
 

@@ -12,9 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
-from ddr._checks import check_count, check_given, check_new_rows, check_rows, check_weights
+from ddr._checks import check_count, check_new_rows, check_rows, check_weights
 from ddr.information import effective_sample_size
 from ddr.kernels import choose_centers, median_distance
 
@@ -44,11 +43,9 @@ def centers_of(estimator, X, weight, random_state):
 
 
 def quadratic_minimum(P, c, tol, **constraints):
-    """Where x'Px/2 + c'x is least, and the status of the solver, which KLIEP and KMM alone need."""
-    try:
-        import piqp
-    except ImportError as error:
-        raise ImportError(f"KLIEP and KMM need the package piqp: {error}") from error
+    """Where x'Px/2 + c'x is least, and the status of the solver."""
+    import piqp  # which KLIEP and KMM alone need
+
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = tol
     solver.setup(P, c, **constraints)
@@ -61,8 +58,6 @@ def far_share(X_train, X_test, max_rows=100):
 
     Far means farther than three times the median distance between training rows.
     """
-    if np.all(X_train == X_train[0]):
-        return 0.0
     few_train, few_test = (X[:: -(-len(X) // max_rows)] for X in (X_train, X_test))
     _, nearest = pairwise_distances_argmin_min(few_test, X_train)
     return float(np.mean(nearest > 3.0 * median_distance(few_train)))
@@ -91,9 +86,6 @@ class DensityRatio(BaseEstimator):
     ``_predict(X)`` where the method defines the ratio off the training sample.
     """
 
-    #: The parameter that makes the weights overflow when it is very small.
-    _delicate = "sigma"
-
     def fit(self, X_train, X_test, test_weight=None):
         """Estimate the ratio of the test density to the training density.
 
@@ -105,27 +97,12 @@ class DensityRatio(BaseEstimator):
             How many copies of itself each test row stands for; a class posterior makes the match
             class-wise and soft. None means one each.
         """
-        check_given(X_train, "X_train")
-        validate_data(self, X_train, skip_check_array=True, ensure_2d=False)  # notes column names
-        X_train = check_array(X_train, dtype=np.float64, input_name="X_train", estimator=self)
-        self.n_features_in_ = X_train.shape[1]
+        X_train = check_rows(self, X_train, "X_train", reset=True)
         X_test = check_rows(self, X_test, "X_test")
         test_weight = check_weights(test_weight, len(X_test), "test_weight")
         self._fit(X_train, X_test, test_weight)
-        weights = self.check_finite(self.weights_)
-        self.mean_weight_ = float(weights.mean())
-        self.effective_sample_size_ = effective_sample_size(weights) if weights.any() else 0.0
-        warn_of_overlap(X_train, X_test[test_weight > 0], weights, stacklevel=2)
+        warn_of_overlap(X_train, X_test[test_weight > 0], self.weights_, stacklevel=2)
         return self
-
-    def check_finite(self, weights):
-        """Return weights that this estimator gave, if they are finite."""
-        if np.all(np.isfinite(weights)):
-            return weights
-        raise ValueError(
-            f"{self._delicate} must be larger, got {getattr(self, self._delicate)!r}: "
-            f"the weights of {type(self).__name__} are not finite"
-        )
 
     def predict(self, X):
         """Estimated ratio at new rows, non-negative."""

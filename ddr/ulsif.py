@@ -14,8 +14,6 @@ from ddr.ratio import DensityRatio, centers_of
 # Each width is the last times the square root of two, which KernelBlocks makes nearly free.
 WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 LAMBDAS = np.logspace(-3, 1, 9)
-_THREE_WIDTHS = np.exp(-4.5)
-_FITS_BYTES = 2**26
 
 
 def second_moment(K, n_rows=None):
@@ -250,10 +248,6 @@ class ULSIF(DensityRatio):
         Estimated objective of every pair, the smaller the better; None when nothing was chosen.
     centers_ : ndarray of shape (b, d)
     alpha_ : ndarray of shape (b,)
-    mean_weight_, effective_sample_size_ : float
-        The mean of the weights (1 for a perfect ratio), and on how many rows they rest.
-    uncovered_ : float
-        Share of the centres with no training row within three widths.
 
     See Also
     --------
@@ -285,8 +279,6 @@ class ULSIF(DensityRatio):
     array([0. , 1.7, 0.1])
     """
 
-    _delicate = "lam"
-
     def __init__(
         self,
         sigma=None,
@@ -309,8 +301,6 @@ class ULSIF(DensityRatio):
         self._select(moments, test_weight)
         self.alpha_ = moments.coefficients(self.sigma_, self.lam_, test_weight, self.clip)
         self.weights_ = moments.ratio(self.alpha_, self.sigma_)
-        nearest = np.max([K.max(axis=0) for _, K in moments.train.at(self.sigma_)], axis=0)
-        self.uncovered_ = float(np.mean(nearest < _THREE_WIDTHS))
 
     def _prepare(self, X_train, X_test, test_weight, random_state):
         check_choice(self.clip, "clip", ("ratio", "coefficients"))
@@ -323,12 +313,7 @@ class ULSIF(DensityRatio):
         """Choose width and regularisation by the smallest score."""
         self.scores_, best = None, (0, 0)
         if len(self.sigmas_) * len(self.lams_) > 1:
-            # As many widths at a time as their fits, one for each regularisation, need little room.
-            step = max(1, _FITS_BYTES // (8 * len(self.lams_) * len(self.centers_) ** 2))
-            widths = [self.sigmas_[i : i + step] for i in range(0, len(self.sigmas_), step)]
-            self.scores_ = np.concatenate(
-                [_loo_scores(moments, w, self.lams_, test_weight, self.clip) for w in widths]
-            )
+            self.scores_ = _loo_scores(moments, self.sigmas_, self.lams_, test_weight, self.clip)
             best = np.unravel_index(np.argmin(self.scores_), self.scores_.shape)
         self.sigma_, self.lam_ = float(self.sigmas_[best[0]]), float(self.lams_[best[1]])
 

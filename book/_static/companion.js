@@ -32,7 +32,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const mark = () => {
     for (const image of document.querySelectorAll("article figure img")) {
       const [width, height] = [image.naturalWidth, image.naturalHeight];
-      image.classList.toggle("ddr-wide", width > 1.45 * height || width > 970);
+      image.classList.toggle("ddr-wide", width > 1.45 * height || (width > 970 && width > height));
     }
     const boxes = "article :is(figure, .pst-scrollable-table-container, .output.text_html, .ddr-left)";
     for (const box of document.querySelectorAll(boxes)) {

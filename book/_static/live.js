@@ -98,19 +98,13 @@
     const round = state[AT.round] === WHERE_IT_STOPS ? found.kept : state[AT.round];
     const best = math.bestLogOdds(testWorld);
     const ddr = found.states[round];
-    for (const method of [found.none, found.plain, ddr])
-      method.misplaced = math.misplaced(math.clusterShares(method.weights, train.cluster), math.shares(testWorld));
     return { ...found, options, train, test, ddr, round, best, ceiling: math.accuracy(best, test) };
   }
 
   const percent = (v) => `${(100 * v).toFixed(1)} %`;
-  const points = (v) => `${Math.abs(100 * v).toFixed(1)} points`;
 
   // What one sees, in words; every number is computed.
   function sentence({ none, plain, ddr, states, kept, fall, ceiling }, small) {
-    const ahead = ddr.accuracy - plain.accuracy;
-    const stands = ahead === 0 ? "equals the plain ratio" : `is ${points(ahead)} ${ahead > 0 ? "above" : "below"} the plain ratio`;
-    const though = ahead * (plain.misplaced - ddr.misplaced) < 0 ? ", although" : ":";
     const [start, end, last] = [states[0], states[kept], states.at(-1)];
     const rule = fall
       ? ` Mutual information falls in round ${fall}, so round ${kept} is kept; round ${MAX_ITER} would be right on ${percent(last.accuracy)}.`
@@ -122,10 +116,7 @@
     const right =
       `DDR is right on ${percent(ddr.accuracy)} of the test points, the plain ratio on ${percent(plain.accuracy)}, no weights on ` +
       `${percent(none.accuracy)}; the best boundary on ${percent(ceiling)}${ddr.accuracy > ceiling ? ", which DDR passes by luck" : ""}.`;
-    const why =
-      ` DDR ${stands}${though} ${percent(ddr.misplaced)} of its weight would have to move to match the test sample's clusters, and ` +
-      `${percent(plain.misplaced)} of the plain ratio's.`;
-    return small ? right : right + why + rule + trap;
+    return small ? right : right + rule + trap;
   }
 
   // A canvas in points of the screen, with the colours of the theme and the way from data to screen.

@@ -30,26 +30,22 @@ globalThis.ddrMath = (() => {
 
   // A world has the share of its first class, the share of the left cluster in each class, and four centres.
   function sample(world, drawn) {
-    const [x, y, cluster] = [new Float64Array(2 * drawn.length), [], []];
+    const [x, y] = [new Float64Array(2 * drawn.length), []];
     drawn.forEach(({ first, left, step }, i) => {
       y[i] = first < world.prior ? 0 : 1;
-      cluster[i] = 2 * y[i] + (left < world.left[y[i]] ? 0 : 1);
-      for (const j of [0, 1]) x[2 * i + j] = world.centers[cluster[i]][j] + step[j];
+      const center = world.centers[2 * y[i] + (left < world.left[y[i]] ? 0 : 1)];
+      for (const j of [0, 1]) x[2 * i + j] = center[j] + step[j];
     });
-    return { x, y, cluster };
+    return { x, y };
   }
-
-  // Shares of the four clusters.
-  const shares = ({ prior, left }) =>
-    [0, 1].flatMap((c) => [left[c], 1 - left[c]].map((share) => share * (c ? 1 - prior : prior)));
 
   // log p(class 1 | x) - log p(class 2 | x) of the best rule, which knows the world.
   function bestLogOdds(world) {
-    const weight = shares(world);
     const log = (x, y, c) => {
-      const terms = [2 * c, 2 * c + 1].map((k) => {
-        const [a, b] = world.centers[k];
-        return Math.log(weight[k]) - ((x - a) ** 2 + (y - b) ** 2) / 2;
+      const [prior, left] = [c ? 1 - world.prior : world.prior, world.left[c]];
+      const terms = [left, 1 - left].map((share, k) => {
+        const [a, b] = world.centers[2 * c + k];
+        return Math.log(prior * share) - ((x - a) ** 2 + (y - b) ** 2) / 2;
       });
       const top = Math.max(...terms);
       return top === -Infinity ? top : top + Math.log(sum(terms.map((t) => Math.exp(t - top))));
@@ -178,14 +174,6 @@ globalThis.ddrMath = (() => {
     return mean > 1e-100 ? weights.map((w) => w / mean) : weights.map(() => 1);
   }
 
-  // Shares of the weight that lie in each cluster, and how much of it would have to move to reach others.
-  function clusterShares(weights, cluster) {
-    const [found, total] = [[0, 0, 0, 0], sum(weights)];
-    weights.forEach((w, i) => (found[cluster[i]] += w / total));
-    return found;
-  }
-  const misplaced = (found, wanted) => sum(found.map((share, k) => Math.abs(share - wanted[k]))) / 2;
-
   // Short straight pieces of the line where f is zero, found on a grid of squares.
   function zeroLine(f, [left, right, bottom, top], steps) {
     const at = (i, j) => [left + ((right - left) * i) / steps, bottom + ((top - bottom) * j) / steps];
@@ -262,5 +250,5 @@ globalThis.ddrMath = (() => {
     return { none, plain: learned(train, test, toMeanOne(plain)), states, ...stop };
   }
 
-  return { accuracy, bestLogOdds, chance, clusterShares, compare, logOdds, misplaced, posteriors, sample, shares, zeroLine };
+  return { accuracy, bestLogOdds, chance, compare, logOdds, posteriors, sample, zeroLine };
 })();

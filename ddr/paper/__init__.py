@@ -1,7 +1,5 @@
 """The paper's problems and learners: data, shifts, and the classifiers of its tables.
 
-Names are imported on first use.
-
 Examples
 --------
 >>> from ddr import paper
@@ -9,27 +7,17 @@ Examples
 Dataset('Ionosphere', 351 x 34, 2 classes)
 """
 
-from importlib import import_module
-
-_NAMES = {
-    "datasets": "load names digits_pair scale_to_unit_box",
-    "mixture": "FixedCounts FourClusters",
-    "shifts": "accuracy_gap biased_sampling cross_dataset mixture_shift ShiftedProblem",
-    "choices": "algorithm_1",
-    "comparison": "fit_three",
-    "iwlspc": "IWLSPC IWLSPCCV",
-    "svm": "LinearSVMWithPosteriors LinearSVMWithPosteriorsCV",
-}
-_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
-
-__all__ = [*_HOME]
-
-
-def __getattr__(name):
-    if name in _HOME:
-        return getattr(import_module(f"ddr.paper.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'ddr.paper' has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted(__all__)
+# ruff: noqa: F401 - what stands here is what users import
+from ddr.paper.choices import algorithm_1
+from ddr.paper.comparison import fit_three
+from ddr.paper.datasets import load, names, scale_to_unit_box
+from ddr.paper.iwlspc import IWLSPCCV
+from ddr.paper.mixture import FixedCounts, FourClusters
+from ddr.paper.shifts import (
+    ShiftedProblem,
+    accuracy_gap,
+    biased_sampling,
+    cross_dataset,
+    mixture_shift,
+)
+from ddr.paper.svm import LinearSVMWithPosteriorsCV

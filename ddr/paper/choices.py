@@ -68,14 +68,9 @@ def settled(states, max_iter=10, tol=1e-3):
     seen = []
     for state in islice(states, max_iter + 1):
         seen.append(state)
-        if len(seen) > 1 and weight_change(*seen[-2:]) < tol:
+        if len(seen) > 1 and state.change_from(seen[-2]) < tol:
             break
     return seen, len(seen) - 1
-
-
-def weight_change(last, state):
-    """Relative norm of the change of the weights from one state to the next."""
-    return np.linalg.norm(state.weights - last.weights) / np.linalg.norm(last.weights)
 
 
 #: What each choice is called; the first of each is how the paper is read where it is silent.

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import check_array
 
+from ddr._checks import check_choice
 from ddr.paper.mixture import FourClusters as FourClusters  # stands beside the real data
 
 DATA_FOLDER = Path(__file__).parent / "data"
@@ -29,7 +30,7 @@ CROSS_DATASET_PAIRS = tuple((digit, (digit + 1) % 10) for digit in range(10))
 
 #: The two collections of digits.
 COLLECTIONS = ("USPS", "MNIST")
-_PAIR = re.compile(r"(usps|mnist)\s*(\d)\s*vs?\s*(\d)", re.IGNORECASE)
+_PAIR = re.compile(r"(USPS|MNIST)(\d)v(\d)")
 
 
 class DataFileError(OSError):
@@ -49,7 +50,7 @@ class Dataset:
         -1 and +1 for two classes, 0 to 9 for digits; read-only.
     feature_names : tuple of str, or None
         None where the source names no features.
-    name, description, source, licence, citation : str
+    name, description, licence, citation : str
     labels : dict of int to str
         What each value of ``y`` means.
     """
@@ -59,7 +60,6 @@ class Dataset:
     feature_names: tuple | None
     name: str
     description: str
-    source: str
     licence: str
     citation: str
     labels: dict
@@ -96,16 +96,14 @@ def names():
     return tuple(manifest()["datasets"])
 
 
-def load(name, folder=None):
+def load(name):
     """Load a bundled dataset; a missing or damaged file raises :class:`DataFileError`.
 
     Parameters
     ----------
     name : str
-        One of :func:`names`, in any case, or two digits of USPS or MNIST such as ``"USPS5v6"``
-        (see :func:`digits_pair`).
-    folder : path, optional
-        Where the files are; the package's own data folder if absent.
+        One of :func:`names`, or two digits of USPS or MNIST such as ``"USPS5v6"``: its rows have
+        ``y`` -1 for the first digit and +1 for the second.
 
     Returns
     -------
@@ -113,53 +111,33 @@ def load(name, folder=None):
 
     Examples
     --------
-    >>> load("ionosphere")
+    >>> load("Ionosphere")
     Dataset('Ionosphere', 351 x 34, 2 classes)
-    >>> load("USPS3v8").X.shape
-    (1532, 256)
+    >>> pair = load("USPS3v8")
+    >>> pair.X.shape, pair.labels
+    ((1532, 256), {-1: 'digit 3', 1: 'digit 8'})
     """
-    if pair := _PAIR.fullmatch(str(name).strip()):
-        return digits_pair(pair[1], int(pair[2]), int(pair[3]), folder=folder)
-    return _load(_proper_name(name), Path(folder or DATA_FOLDER))
-
-
-def digits_pair(name, a, b, folder=None):
-    """Load two digits of USPS or MNIST as a two-class problem.
-
-    Parameters
-    ----------
-    name : {"USPS", "MNIST"}
-    a, b : int
-        Two different digits; ``y`` is -1 for ``a`` and +1 for ``b``.
-    folder : path, optional
-        As in :func:`load`.
-
-    Returns
-    -------
-    Dataset
-        The rows of the two digits, in the order of the file.
-
-    Examples
-    --------
-    >>> pair = digits_pair("MNIST", 5, 6)
-    >>> pair.name, pair.X.shape, pair.labels
-    ('MNIST5v6', (3746, 784), {-1: 'digit 5', 1: 'digit 6'})
-    """
-    proper = _proper_name(name)
-    if proper not in COLLECTIONS:
-        raise ValueError(f"name must be 'USPS' or 'MNIST', got {name!r}")
-    if a == b or a not in range(10) or b not in range(10):
-        raise ValueError(f"a and b must be two different digits from 0 to 9, got {a!r} and {b!r}")
-    digits = _load(proper, Path(folder or DATA_FOLDER))
+    pair = _PAIR.fullmatch(str(name))
+    if not pair:
+        return _load(check_choice(name, "name", (*names(), "two digits such as USPS5v6")))
+    collection, (a, b) = pair[1], check_digits((int(pair[2]), int(pair[3])))
+    digits = _load(collection)
     rows = (digits.y == a) | (digits.y == b)
     return replace(
         digits,
         X=_sealed(digits.X[rows]),
         y=_sealed(np.where(digits.y[rows] == a, -1, 1)),
-        name=f"{proper}{a}v{b}",
-        description=f"Digits {a} and {b} of {proper}. {digits.description}",
+        name=name,
+        description=f"Digits {a} and {b} of {collection}. {digits.description}",
         labels={-1: f"digit {a}", 1: f"digit {b}"},
     )
+
+
+def check_digits(digits):
+    """Return two different digits as a pair of ints."""
+    if len(set(digits)) != 2 or not set(digits) <= set(range(10)):
+        raise ValueError(f"digits must be two different digits from 0 to 9, got {digits!r}")
+    return tuple(int(digit) for digit in digits)
 
 
 def check_files(folder=None):
@@ -181,35 +159,23 @@ def _read(entry, folder):
     return content, "ok" if whole else "damaged"
 
 
-def _proper_name(name):
-    by_lower = {known.lower(): known for known in names()}
-    if not isinstance(name, str) or name.strip().lower() not in by_lower:
-        raise ValueError(
-            f"name must be one of {', '.join(names())}, or two digits such as USPS5v6, got {name!r}"
-        )
-    return by_lower[name.strip().lower()]
-
-
-@lru_cache(maxsize=16)
-def _load(name, folder):
+@lru_cache
+def _load(name):
     entry = manifest()["datasets"][name]
-    content, status = _read(entry, folder)
+    content, status = _read(entry, DATA_FOLDER)
     if status != "ok":
         raise DataFileError(
-            f"The data file {folder / entry['file']} of {name} is {status}; restore it by "
+            f"The data file {DATA_FOLDER / entry['file']} of {name} is {status}; restore it by "
             "`ddr-book data rebuild --restore` or by reinstalling the package."
         )
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         X, y = arrays["X"].astype(entry["dtype"], copy=False), arrays["y"].astype(int)
     features = entry["feature_names"]
-    archive = manifest()["archives"][entry["archive"]]
-    origin = f"{entry['archive']} {archive['version']} ({archive['registry']})"
     return Dataset(
         X=_sealed(X),
         y=_sealed(y),
         feature_names=None if features is None else tuple(features),
         name=name,
-        source=f"{origin}, {entry['member']}",
         **{key: entry[key] for key in ("description", "licence", "citation")},
         labels={int(value): meaning for value, meaning in entry["labels"].items()},
     )

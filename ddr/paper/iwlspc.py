@@ -1,23 +1,19 @@
 """Importance-weighted least-squares probabilistic classification (IWLSPC).
 
-The learner of the biased-sampling experiments. ``IWLSPCCV`` chooses width and ridge penalty by
-importance-weighted cross-validation, much faster than ``IWSearchCV`` around ``IWLSPC``.
+The learner of the biased-sampling experiments, with width and ridge penalty chosen by
+importance-weighted cross-validation.
 """
 
 import numpy as np
 from scipy.linalg.lapack import dposv
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
+from ddr._checks import check_choice, check_grid, check_new_rows
 from ddr.iwcv import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
-from ddr.kernels import (
-    KernelBlocks,
-    distinct_rows,
-    gaussian_kernel,
-    median_distance,
-    squared_distances,
-)
+from ddr.kernels import distinct_rows, gaussian_kernel, median_distance, squared_distances
+from ddr.paper._learner import WeightedLearner
 from ddr.ratio import centers_of
+
+_WIDTHS = np.array([0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0])  # in median distances
 
 
 def iwlspc_moments(K, y_index, weight, n_classes):
@@ -57,119 +53,6 @@ def _class_prior(y_index, weight, n_classes):
     return prior / prior.sum()
 
 
-def _median_width(X, weight):
-    """Median distance of the distinct rows of positive weight, so that weights mean copies."""
-    _, _, first, _ = distinct_rows(X, weight)
-    return median_distance(X[first])
-
-
-class _LeastSquaresPosterior(ClassifierMixin, BaseEstimator):
-    """What ``IWLSPC`` and ``IWLSPCCV`` share: the final fit and the predictions."""
-
-    def _fit_coefficients(self, X, y_index, weight, sigma, lam):
-        self.sigma_ = sigma
-        m, b = len(self.classes_), len(self.centers_)
-        H, h = np.zeros((b, b)), np.zeros((b, m))
-        for rows, K in KernelBlocks(X, self.centers_).at(sigma):
-            H_rows, h_rows = iwlspc_moments(K, y_index[rows], weight[rows], m)
-            H += H_rows
-            h += h_rows
-        self.alpha_ = iwlspc_coefficients(H, h, weight.sum(), lam)
-        self.class_prior_ = _class_prior(y_index, weight, m)
-
-    def predict_proba(self, X):
-        """Posterior probabilities of each row, one column for each of ``classes_``."""
-        blocks = KernelBlocks(check_new_rows(self, X), self.centers_)
-        q = blocks.product(self.alpha_, self.sigma_)
-        return normalized_posterior(q, self.class_prior_)
-
-    def predict(self, X):
-        """Most probable class of each row."""
-        posterior = self.predict_proba(X)
-        return self.classes_[posterior.argmax(axis=1)]
-
-
-class IWLSPC(_LeastSquaresPosterior):
-    r"""Importance-weighted least-squares probabilistic classifier.
-
-    Parameters
-    ----------
-    sigma : float, default=None
-        Width of the Gaussian kernels; ``None``: median distance of the training rows.
-    lam : float, default=0.1
-        Ridge penalty. Its meaning does not depend on the number of rows nor on the scale of the
-        weights.
-    n_centers : int, default=100
-        Kernel centres drawn from the training rows in proportion to their weight; all distinct
-        rows when there are fewer.
-    centers : array-like of shape (b, d), default=None
-        Kernel centres to use instead, for example drawn from the test rows as the authors of the
-        method do.
-    random_state : int, RandomState or None
-        Draws the centres.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (m,)
-    alpha_ : ndarray of shape (b, m)
-        Coefficients.
-    centers_ : ndarray of shape (b, d)
-    sigma_ : float
-    class_prior_ : ndarray of shape (m,)
-        Weighted class frequencies.
-    n_features_in_ : int
-
-    Notes
-    -----
-    With :math:`\phi_l(x) = \exp(-\lVert x - x_l\rVert^2 / 2\sigma^2)` and :math:`W = \sum_i w_i`,
-    each class has its own least-squares model :math:`q(c|x) = \alpha_c^\top\phi(x)`,
-
-    .. math::
-        \alpha_c = \arg\min_\alpha \frac{1}{2W}\sum_i w_i \left(\alpha^\top\phi(x_i)\right)^2
-            - \frac{1}{W}\sum_i w_i 1[y_i=c]\, \alpha^\top\phi(x_i)
-            + \frac{\lambda}{2} \lVert\alpha\rVert^2
-        = \left(\frac{1}{W} K^\top D_w K + \lambda I\right)^{-1} \frac{1}{W} K^\top D_w 1_c ,
-
-    and the posterior is :math:`\max(0, q(c|x))`, normalised over the classes. Where no class is
-    positive (far from every centre) it is the weighted class prior. The classes share one matrix
-    and its factorisation. A weight means copies: weight 2 is a repeated row, weight 0 a row that
-    is not there.
-
-    References
-    ----------
-    .. [1] H. Hachiya, M. Sugiyama and N. Ueda (2012). Importance-weighted least-squares
-       probabilistic classifier for covariate shift adaptation with application to human activity
-       recognition. Neurocomputing 80, 93-101.
-    .. [2] M. Sugiyama (2010). Superfast-trainable multi-class probabilistic classifier by
-       least-squares posterior fitting. IEICE Transactions E93-D, 2690-2701.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0], [0.5], [2.0], [2.5]])
-    >>> model = IWLSPC(sigma=1.0, lam=0.1).fit(X, ["a", "a", "b", "b"])
-    >>> model.predict_proba([[0.2], [2.3]]).round(2)
-    array([[0.99, 0.01],
-           [0.01, 0.99]])
-    """
-
-    def __init__(self, sigma=None, lam=0.1, n_centers=100, centers=None, random_state=None):
-        self.sigma = sigma
-        self.lam = lam
-        self.n_centers = n_centers
-        self.centers = centers
-        self.random_state = random_state
-
-    def fit(self, X, y, sample_weight=None):
-        """Fit the coefficients; ``sample_weight`` is the importance of each row, in any scale."""
-        lam = check_positive(self.lam, "lam")
-        sigma = None if self.sigma is None else check_positive(self.sigma, "sigma")
-        X, y_index, weight = check_fit_data(self, X, y, sample_weight)
-        self.centers_ = centers_of(self, X, weight, self.random_state)
-        self._fit_coefficients(X, y_index, weight, sigma or _median_width(X, weight), lam)
-        return self
-
-
 def _leaves_one_out_of_each(splits, n_used):
     """Whether the folds deal out the rows: each held out once, and trained on otherwise."""
     held_out = np.concatenate([test for _, test in splits])
@@ -205,28 +88,29 @@ def _held_out_posterior(K, y_index, weight, splits, lams, n_classes):
     return np.concatenate(posteriors)
 
 
-class IWLSPCCV(_LeastSquaresPosterior):
-    r"""IWLSPC with width and ridge penalty chosen by importance-weighted cross-validation.
+class IWLSPCCV(WeightedLearner):
+    r"""Importance-weighted least-squares probabilistic classifier, width and penalty chosen.
 
-    Gives the choice and the scores of ``IWSearchCV(IWLSPC(centers=...), ...)`` over the same
-    folds, but computes distances once, each kernel once per width, and each fold's matrix by
-    taking away the held-out rows.
+    Importance-weighted cross-validation computes distances once, each kernel once per width, and
+    each fold's matrix by taking away the held-out rows.
 
     Parameters
     ----------
     sigmas : array-like, default=None
-        Kernel widths to try; ``None``: ``sigma_factors`` times the median distance of the
-        training rows.
+        Widths of the Gaussian kernels to try; ``None``: seven from a quarter to four times the
+        median distance of the distinct training rows.
     lams : array-like, default=(0.001, 0.01, 0.1, 1.0, 10.0)
-        Ridge penalties to try.
-    sigma_factors : array-like, default=(0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
-        Used when ``sigmas`` is ``None``.
+        Ridge penalties to try. Their meaning does not depend on the number of rows nor on the
+        scale of the weights.
     cv : int, splitter or iterable, default=5
-        See ``ddr.iwcv.importance_weighted_score``.
+        See ``ddr.iwcv.IWSearchCV``.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
     n_centers : int, default=100
+        Kernel centres drawn from the training rows in proportion to their weight; all distinct
+        rows when there are fewer.
     centers : array-like of shape (b, d), default=None
-        See ``IWLSPC``; one set of centres serves all folds.
+        Kernel centres to use instead, for example drawn from the test rows as the authors of the
+        method do. One set of centres serves all folds.
     random_state : int, RandomState or None
         Draws the centres and shuffles the folds.
 
@@ -241,9 +125,39 @@ class IWLSPCCV(_LeastSquaresPosterior):
         Weighted risk of every pair, in the order given.
     sigmas_, lams_ : ndarrays
         What was tried.
-    n_splits_ : int
-    classes_, alpha_, centers_, sigma_, class_prior_, n_features_in_
-        As of ``IWLSPC``, fitted on all rows with the best pair.
+    classes_ : ndarray of shape (m,)
+    alpha_ : ndarray of shape (b, m)
+        Coefficients of the best pair, fitted on all rows.
+    centers_ : ndarray of shape (b, d)
+    sigma_ : float
+        The width they were fitted with.
+    class_prior_ : ndarray of shape (m,)
+        Weighted class frequencies.
+    n_features_in_ : int
+
+    Notes
+    -----
+    With :math:`\phi_l(x) = \exp(-\lVert x - x_l\rVert^2 / 2\sigma^2)` and :math:`W = \sum_i w_i`,
+    each class has its own least-squares model :math:`q(c|x) = \alpha_c^\top\phi(x)`,
+
+    .. math::
+        \alpha_c = \arg\min_\alpha \frac{1}{2W}\sum_i w_i \left(\alpha^\top\phi(x_i)\right)^2
+            - \frac{1}{W}\sum_i w_i 1[y_i=c]\, \alpha^\top\phi(x_i)
+            + \frac{\lambda}{2} \lVert\alpha\rVert^2
+        = \left(\frac{1}{W} K^\top D_w K + \lambda I\right)^{-1} \frac{1}{W} K^\top D_w 1_c ,
+
+    and the posterior is :math:`\max(0, q(c|x))`, normalised over the classes. Where no class is
+    positive (far from every centre) it is the weighted class prior. The classes share one matrix
+    and its factorisation. A weight means copies: weight 2 is a repeated row, weight 0 a row that
+    is not there.
+
+    References
+    ----------
+    .. [1] H. Hachiya, M. Sugiyama and N. Ueda (2012). Importance-weighted least-squares
+       probabilistic classifier for covariate shift adaptation with application to human activity
+       recognition. Neurocomputing 80, 93-101.
+    .. [2] M. Sugiyama (2010). Superfast-trainable multi-class probabilistic classifier by
+       least-squares posterior fitting. IEICE Transactions E93-D, 2690-2701.
 
     Examples
     --------
@@ -260,7 +174,6 @@ class IWLSPCCV(_LeastSquaresPosterior):
         sigmas=None,
         lams=(0.001, 0.01, 0.1, 1.0, 10.0),
         *,
-        sigma_factors=(0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0),
         cv=5,
         loss="zero_one",
         n_centers=100,
@@ -269,7 +182,6 @@ class IWLSPCCV(_LeastSquaresPosterior):
     ):
         self.sigmas = sigmas
         self.lams = lams
-        self.sigma_factors = sigma_factors
         self.cv = cv
         self.loss = loss
         self.n_centers = n_centers
@@ -277,18 +189,16 @@ class IWLSPCCV(_LeastSquaresPosterior):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Choose width and penalty, then fit on all rows; takes what ``IWLSPC.fit`` takes."""
+        """Choose width and penalty, then fit on all rows; ``sample_weight`` is their importance."""
         check_choice(self.loss, "loss", LOSSES)
         self.lams_ = check_grid(self.lams, "lams")
-        X, y_index, weight = check_fit_data(self, X, y, sample_weight)
-        if self.sigmas is None:
-            factors = check_grid(self.sigma_factors, "sigma_factors")
-            self.sigmas_ = factors * _median_width(X, weight)
-        else:
-            self.sigmas_ = check_grid(self.sigmas, "sigmas")
+        X, y_index, weight = self._check_fit(X, y, sample_weight)
+        widths = self.sigmas
+        if widths is None:
+            widths = _WIDTHS * median_distance(distinct_rows(X, weight)[0])  # weights mean copies
+        self.sigmas_ = check_grid(widths, "sigmas")
         self.centers_ = centers_of(self, X, weight, self.random_state)
         splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
-        self.n_splits_ = len(splits)
         self.cv_scores_ = self._score_grid(X, y_index, weight, splits)
         sigma, lam = (grid.ravel() for grid in np.meshgrid(self.sigmas_, self.lams_, indexing="ij"))
         smoothest_first = np.lexsort((-sigma, -lam))
@@ -310,3 +220,19 @@ class IWLSPCCV(_LeastSquaresPosterior):
             losses = posterior_loss(y_index[held_out], posterior, self.loss)
             scores.append(weighted_risk(losses, weight[held_out]))
         return np.array(scores)
+
+    def _fit_coefficients(self, X, y_index, weight, sigma, lam):
+        self.sigma_, m = sigma, len(self.classes_)
+        K = gaussian_kernel(X, self.centers_, sigma)
+        self.alpha_ = iwlspc_coefficients(*iwlspc_moments(K, y_index, weight, m), weight.sum(), lam)
+        self.class_prior_ = _class_prior(y_index, weight, m)
+
+    def predict_proba(self, X):
+        """Posterior probabilities of each row, one column for each of ``classes_``."""
+        K = gaussian_kernel(check_new_rows(self, X), self.centers_, self.sigma_)
+        return normalized_posterior(K @ self.alpha_, self.class_prior_)
+
+    def predict(self, X):
+        """Most probable class of each row."""
+        posterior = self.predict_proba(X)
+        return self.classes_[posterior.argmax(axis=1)]

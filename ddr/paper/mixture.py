@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ddr._checks import check_choice, check_count
-from ddr.paper._seeding import seed_sequence
 
 CLASSES = np.array([1, 2])
 #: Centres of the clusters: ``MEANS[c, k]`` is cluster ``k`` of class ``CLASSES[c]``.
@@ -25,7 +24,7 @@ class FourClusters:
     Parameters
     ----------
     train_priors, test_priors : pair of float
-        P(class 1), P(class 2) in each domain; positive, summing to one.
+        P(class 1), P(class 2) in each domain; non-negative, summing to one.
     train_mixing, test_mixing : pair of pairs of float
         Row c holds the shares of the left cluster (first coordinate 1) and of the right one (4)
         within class c; non-negative, each row summing to one.
@@ -57,20 +56,17 @@ class FourClusters:
 
     def __post_init__(self):
         for domain in _DOMAINS:
-            _check_simplex(
-                f"{domain}_priors", getattr(self, f"{domain}_priors"), (2,), positive=True
-            )
+            _check_simplex(f"{domain}_priors", getattr(self, f"{domain}_priors"), (2,))
             _check_simplex(f"{domain}_mixing", getattr(self, f"{domain}_mixing"), (2, 2))
 
     def sample(self, n, domain="train", random_state=None):
         """Draw ``n`` points of a domain and their classes, which follow its priors.
 
-        ``random_state`` is None, an int, SeedSequence, Generator or RandomState; the same seed
-        gives the same points.
+        ``random_state`` is what ``numpy.random.default_rng`` takes.
         """
-        n = check_count(n, "n", minimum=0)
+        n = check_count(n, "n")
         priors, mixing = self._of(domain)
-        rng = np.random.default_rng(seed_sequence(random_state))
+        rng = np.random.default_rng(random_state)
         row = (rng.random(n) >= priors[0]).astype(int)
         cluster = (rng.random(n) >= mixing[row, 0]).astype(int)
         return MEANS[row, cluster] + rng.standard_normal((n, 2)), CLASSES[row]
@@ -120,8 +116,6 @@ class FourClusters:
     def _log_class_density(self, X, domain):
         _, mixing = self._of(domain)
         X = np.asarray(X, dtype=float)
-        if X.ndim != 2 or X.shape[1] != 2:
-            raise ValueError(f"X must have shape (n, 2), got {X.shape}")
         squared = ((X[:, None, None, :] - MEANS) ** 2).sum(axis=-1)
         # Far from every cluster exp() underflows; in logarithms the ratios stay exact there.
         return logsumexp(-squared / 2, b=mixing, axis=2) - np.log(2 * np.pi)
@@ -130,15 +124,10 @@ class FourClusters:
         return self._log_class_density(X, domain) + np.log(self._of(domain)[0])
 
 
-def _check_simplex(name, values, shape, positive=False):
+def _check_simplex(name, values, shape):
     array = np.asarray(values, dtype=float)
-    low_enough = (array > 0).all() if positive else (array >= 0).all()
-    if array.shape != shape or not low_enough or not np.allclose(array.sum(axis=-1), 1):
-        kind = "positive" if positive else "non-negative"
-        raise ValueError(
-            f"{name} must be {kind} numbers of shape {shape} that sum to one along the last axis, "
-            f"got {values!r}"
-        )
+    if array.shape != shape or np.any(array < 0) or not np.allclose(array.sum(axis=-1), 1):
+        raise ValueError(f"{name} must hold shares of shape {shape} that sum to 1, got {values!r}")
 
 
 def _row_of(y):
@@ -149,10 +138,7 @@ def _row_of(y):
 
 
 def _pick(columns, y):
-    row = _row_of(y)
-    if row.ndim and len(row) != len(columns):
-        raise ValueError(f"X and y must have the same length, got {len(columns)} and {len(row)}")
-    return columns[:, row] if row.ndim == 0 else columns[np.arange(len(columns)), row]
+    return columns[np.arange(len(columns)), _row_of(y)]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The linear support vector machine of two classes, with Platt posteriors.
 
 The learner of the cross-dataset experiments: LIBSVM's C-SVC through scikit-learn, weights respected
-in the machine and in the sigmoid. ``LinearSVMWithPosteriorsCV`` chooses the cost by
-importance-weighted cross-validation; each machine tells the next which rows lie near the margin.
+in the machine and in the sigmoid, and the cost chosen by importance-weighted cross-validation; each
+machine tells the next which rows lie near the margin.
 """
 
 from typing import NamedTuple
@@ -10,18 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import type_of_target
 
-from ddr._checks import check_choice, check_fit_data, check_grid, check_new_rows, check_positive
+from ddr._checks import check_choice, check_grid, check_new_rows, check_positive
 from ddr.iwcv import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
+from ddr.paper._learner import WeightedLearner
 
 # LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
 # scikit-learn warns that the solver stopped early.
 _MOST_STEPS = 10**6
-# Of so many rows the matrix of inner products takes 0.5 GB; beyond, LIBSVM computes what it needs.
-_MOST_PRODUCTS = 8000
 # Rows with a smaller margin under a related machine may become support vectors.
 _NEAR = 2.0
 # Of more rows than this, a machine of every fourth row is fitted first: it tells which rows matter.
@@ -54,10 +52,8 @@ def _fit_machine(X, second, cost, tol, start=None):
         if len(np.unique(sign[seen])) < 2:
             seen = np.ones(len(X), dtype=bool)
         rows = np.flatnonzero(seen)
-        X_seen = X[rows]
-        kernel = "precomputed" if len(rows) <= _MOST_PRODUCTS else "linear"
-        svc = SVC(kernel=kernel, tol=tol, max_iter=_MOST_STEPS)
-        svc.fit(X_seen if kernel == "linear" else X_seen @ X_seen.T, sign[rows], cost[rows])
+        svc = SVC(kernel="precomputed", tol=tol, max_iter=_MOST_STEPS)
+        svc.fit(X[rows] @ X[rows].T, sign[rows], cost[rows])
         dual, support = svc.dual_coef_[0], rows[svc.support_]
         free = bool(np.all(np.abs(dual) < cost[support] * (1 - 1e-9)))
         machine = _Machine(dual @ X[support], svc.intercept_[0], free)
@@ -118,75 +114,20 @@ def platt_posterior(decision, platt):
     return np.stack([expit(z), expit(-z)], axis=1)
 
 
-class _PlattSVM(ClassifierMixin, BaseEstimator):
-    """What ``LinearSVMWithPosteriors`` and its CV sibling share: the final fit and predictions."""
-
-    def _fit_all(self, X, second, weight, C, start=None):
-        """Fit the machine to all rows but those of weight zero, which LIBSVM drops as well."""
-        kept, cost = np.flatnonzero(weight), C * weight
-        if start is None and len(kept) > _MANY:
-            few = kept[::_STEP]
-            start = _fit_machine(X[few], second[few], _STEP * cost[few], self.tol)
-        machine = _fit_machine(X[kept], second[kept], cost[kept], self.tol, start)
-        self.coef_, self.intercept_ = machine.coef[None], np.array([machine.intercept])
-        return machine
-
-    def _check_fit(self, X, y, sample_weight):
-        """Checked rows, which of them are of the second class, and weights."""
-        check_choice(self.predict_by, "predict_by", ("posterior", "decision"))
-        check_positive(self.tol, "tol")
-        X, y_index, weight = check_fit_data(self, X, y, sample_weight)
-        if len(self.classes_) == 1:
-            raise ValueError(f"y must have 2 classes, got one class, {self.classes_[0]!r}")
-        if len(self.classes_) > 2:  # the words that scikit-learn's checks look for
-            kind = type_of_target(y)
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}."
-            )
-        return X, y_index == 1, weight
-
-    def _decision(self, X):
-        return check_new_rows(self, X) @ self.coef_[0] + self.intercept_[0]
-
-    def decision_function(self, X):
-        """Values that ``predict`` goes by: positive for the second class.
-
-        With ``predict_by="decision"`` those of scikit-learn's ``SVC``, with
-        ``predict_by="posterior"`` log-odds.
-        """
-        decision = self._decision(X)
-        if self.predict_by == "decision":
-            return decision
-        return -(self.platt_[0] * decision + self.platt_[1])
-
-    def predict_proba(self, X):
-        """Posterior probabilities of each row, one column for each of ``classes_``."""
-        return platt_posterior(self._decision(X), self.platt_)
-
-    def predict(self, X):
-        """Most probable class of each row, or that of the machine's side (``predict_by``)."""
-        second = self.decision_function(X) > 0
-        return self.classes_[second.astype(int)]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-class LinearSVMWithPosteriors(_PlattSVM):
-    r"""LIBSVM's linear C-SVC with Platt posteriors, weights respected in both.
+class LinearSVMWithPosteriorsCV(WeightedLearner):
+    r"""LIBSVM's linear C-SVC with Platt posteriors, weights respected in both, and C chosen.
 
     Parameters
     ----------
-    C : float, default=1.0
-        Cost of a margin violation; that of row i is :math:`C w_i`.
+    Cs : array-like, default=(1.0, 10.0, 100.0)
+        Costs of a margin violation to try; that of row i is :math:`C w_i`. One is taken as it is.
     cv : int, splitter or iterable, default=5
-        Folds whose held-out decision values the sigmoid is fitted to; see
-        ``ddr.iwcv.importance_weighted_score``.
-    calibration : {"cv", "train"}, default="cv"
-        Fit the sigmoid to held-out decision values (as LIBSVM does), or to those of the training
-        rows: no extra machine to fit, but overconfident.
+        Folds whose held-out rows judge the costs, and whose decision values the sigmoid is fitted
+        to, as in LIBSVM; see ``ddr.iwcv.IWSearchCV``.
+    loss : {"zero_one", "log", "squared"}, default="zero_one"
+        The zero-one loss is that of the machine's side. ``"log"`` and ``"squared"`` score the
+        sigmoid on the held-out values that it was fitted to: its two parameters are not
+        cross-validated again.
     predict_by : {"posterior", "decision"}, default="posterior"
         Predict the most probable class, as LIBSVM does when asked for probabilities, or the side
         of the machine on which a row lies. The posterior of one half need not lie on its plane.
@@ -197,6 +138,12 @@ class LinearSVMWithPosteriors(_PlattSVM):
 
     Attributes
     ----------
+    best_C_ : float
+        Of equally good costs, the smallest: the most regularised.
+    best_score_ : float
+        Weighted risk of the best cost: lower is better.
+    cv_scores_ : ndarray of shape (n_Cs,)
+        Weighted risk of every cost, from the smallest on.
     classes_ : ndarray of shape (2,)
     coef_, intercept_ : ndarrays of shape (1, d) and (1,)
         The machine, positive for the second class.
@@ -218,77 +165,6 @@ class LinearSVMWithPosteriors(_PlattSVM):
        Transactions on Intelligent Systems and Technology 2, 27.
     .. [2] J. Platt (1999). Probabilistic outputs for support vector machines and comparisons to
        regularized likelihood methods. Advances in Large Margin Classifiers, 61-74.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 2))
-    >>> y = np.where(X[:, 0] + rng.normal(size=200) > 0, "right", "left")
-    >>> model = LinearSVMWithPosteriors(random_state=0).fit(X, y)
-    >>> model.predict([[-2.0, 0.0], [2.0, 0.0]])
-    array(['left', 'right'], dtype='<U5')
-    """
-
-    def __init__(
-        self, C=1.0, *, cv=5, calibration="cv", predict_by="posterior", tol=1e-3, random_state=None
-    ):
-        self.C = C
-        self.cv = cv
-        self.calibration = calibration
-        self.predict_by = predict_by
-        self.tol = tol
-        self.random_state = random_state
-
-    def fit(self, X, y, sample_weight=None):
-        """Fit the machine and the sigmoid; ``sample_weight`` is the importance of each row."""
-        check_choice(self.calibration, "calibration", ("cv", "train"))
-        C = check_positive(self.C, "C")
-        X, second, weight = self._check_fit(X, y, sample_weight)
-        machine = self._fit_all(X, second, weight, C)
-        if self.calibration == "train":
-            rows = np.flatnonzero(weight)
-            decisions = machine.decision(X[rows])
-        else:
-            splits = weighted_splits(self.cv, X, second, weight, self.random_state)
-            rows = np.concatenate([test for _, test in splits])
-            (decisions,) = _held_out_decisions(X, second, weight, splits, [C], self.tol, machine)
-        self.platt_ = fit_platt(decisions, second[rows], weight[rows])
-        return self
-
-
-class LinearSVMWithPosteriorsCV(_PlattSVM):
-    """``LinearSVMWithPosteriors`` with C chosen by importance-weighted cross-validation.
-
-    The zero-one loss is that of the machine's side. Gives the choice of ``IWSearchCV`` around
-    ``LinearSVMWithPosteriors(predict_by="decision")`` over the same folds, and fits the sigmoid to
-    the held-out decision values that the choice has already cost.
-
-    Parameters
-    ----------
-    Cs : array-like, default=(1.0, 10.0, 100.0)
-        Costs to try.
-    cv : int, splitter or iterable, default=5
-        See ``ddr.iwcv.importance_weighted_score``.
-    loss : {"zero_one", "log", "squared"}, default="zero_one"
-        ``"log"`` and ``"squared"`` score the sigmoid fitted to the held-out decision values
-        on these same values: its two parameters are not cross-validated again.
-    predict_by : {"posterior", "decision"}, default="posterior"
-    tol : float, default=1e-3
-    random_state : int, RandomState or None
-        See ``LinearSVMWithPosteriors``.
-
-    Attributes
-    ----------
-    best_C_ : float
-        Of equally good costs, the smallest: the most regularised.
-    best_score_ : float
-        Weighted risk of the best cost: lower is better.
-    cv_scores_ : ndarray of shape (n_Cs,)
-        Weighted risk of every cost, in the order given.
-    n_splits_ : int
-    classes_, coef_, intercept_, platt_, n_features_in_
-        As of ``LinearSVMWithPosteriors``.
 
     Examples
     --------
@@ -318,29 +194,73 @@ class LinearSVMWithPosteriorsCV(_PlattSVM):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Choose C and fit as ``LinearSVMWithPosteriors`` does, the sigmoid to held-out values."""
+        """Choose C, fit the machine to all rows and the sigmoid to held-out decision values."""
+        check_choice(self.predict_by, "predict_by", ("posterior", "decision"))
         check_choice(self.loss, "loss", LOSSES)
-        Cs = check_grid(self.Cs, "Cs")
-        X, second, weight = self._check_fit(X, y, sample_weight)
+        check_positive(self.tol, "tol")
+        Cs = np.sort(check_grid(self.Cs, "Cs"))
+        X, codes, weight = self._check_fit(X, y, sample_weight)
+        if len(self.classes_) == 1:
+            raise ValueError(f"y must have 2 classes, got one class, {self.classes_[0]!r}")
+        if len(self.classes_) > 2:  # the words that scikit-learn's checks look for
+            kind = type_of_target(y)
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+            )
+        second = codes == 1
         splits = weighted_splits(self.cv, X, second, weight, self.random_state)
-        self.n_splits_ = len(splits)
         held_out = np.concatenate([test for _, test in splits])
         truth, mass = second[held_out], weight[held_out]
-        order = np.argsort(Cs, kind="stable")
-        start = self._fit_all(X, second, weight, Cs[order[0]])
-        decisions = _held_out_decisions(X, second, weight, splits, Cs[order], self.tol, start)
-        risks = np.array([self._risk(values, truth, mass) for values in decisions])
-        best = first_best(risks)
-        self.cv_scores_ = np.empty(len(Cs))
-        self.cv_scores_[order] = risks
-        self.best_C_, self.best_score_ = float(Cs[order[best]]), float(risks[best])
-        if best > 0 and not start.free:
+        start = self._fit_all(X, second, weight, Cs[0])
+        decisions = _held_out_decisions(X, second, weight, splits, Cs, self.tol, start)
+        self.cv_scores_ = np.array([self._risk(values, truth, mass) for values in decisions])
+        best = first_best(self.cv_scores_)
+        self.best_C_, self.best_score_ = float(Cs[best]), float(self.cv_scores_[best])
+        if best > 0 and not start.free:  # else the first machine is the best one
             self._fit_all(X, second, weight, self.best_C_, start)
         self.platt_ = fit_platt(decisions[best], truth, mass)
         return self
+
+    def _fit_all(self, X, second, weight, C, start=None):
+        """Fit the machine to all rows but those of weight zero, which LIBSVM drops as well."""
+        kept, cost = np.flatnonzero(weight), C * weight
+        if start is None and len(kept) > _MANY:
+            few = kept[::_STEP]
+            start = _fit_machine(X[few], second[few], _STEP * cost[few], self.tol)
+        machine = _fit_machine(X[kept], second[kept], cost[kept], self.tol, start)
+        self.coef_, self.intercept_ = machine.coef[None], np.array([machine.intercept])
+        return machine
 
     def _risk(self, decision, second, weight):
         if self.loss == "zero_one":
             return weighted_risk((decision > 0) != second, weight)
         posterior = platt_posterior(decision, fit_platt(decision, second, weight))
         return weighted_risk(posterior_loss(second.astype(int), posterior, self.loss), weight)
+
+    def _decision(self, X):
+        return check_new_rows(self, X) @ self.coef_[0] + self.intercept_[0]
+
+    def decision_function(self, X):
+        """Values that ``predict`` goes by: positive for the second class.
+
+        With ``predict_by="decision"`` those of scikit-learn's ``SVC``, with
+        ``predict_by="posterior"`` log-odds.
+        """
+        decision = self._decision(X)
+        if self.predict_by == "decision":
+            return decision
+        return -(self.platt_[0] * decision + self.platt_[1])
+
+    def predict_proba(self, X):
+        """Posterior probabilities of each row, one column for each of ``classes_``."""
+        return platt_posterior(self._decision(X), self.platt_)
+
+    def predict(self, X):
+        """Most probable class of each row, or that of the machine's side (``predict_by``)."""
+        second = self.decision_function(X) > 0
+        return self.classes_[second.astype(int)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -9,7 +9,7 @@ from companion.evidence import speed as page
 
 from benchmarks import speed
 
-OURS = [name for name in speed.METHODS if name.startswith("ddr") and "CV" not in name]
+OURS = [name for name in speed.METHODS if name.startswith("ddr")]
 
 
 def test_true_ratio_has_mean_one_and_reweights_to_the_other_mean():
@@ -47,7 +47,7 @@ def test_an_earlier_commit_is_measured_beside_the_present():
     done = subprocess.run([*command, "HEAD"], cwd=speed.ROOT, capture_output=True, text=True)
     assert "Ionosphere: ddr ULSIF: " in done.stdout, done.stderr
     wrong = subprocess.run([*command, "nowhere"], cwd=speed.ROOT, capture_output=True, text=True)
-    assert wrong.stderr.startswith("--against must name a commit, got 'nowhere'")
+    assert "not a valid object name: nowhere" in wrong.stderr
 
 
 def test_every_case_is_published_and_none_of_ours_failed():
@@ -60,9 +60,8 @@ def test_every_case_is_published_and_none_of_ours_failed():
 def test_the_answer_follows_the_rows():
     rows = page.stored()
     rows.loc[rows["method"] == "ddr KLIEP", "error"] = 9.0
-    rows.loc[rows["method"].isin(("densratio uLSIF", "adapt ULSIF")), ["times", "error"]] = 3.0, 0.0
+    rows.loc[rows["method"] == "adapt ULSIF", "times"] = 3.0
     text = page.answer(rows).data
-    assert "`ULSIF` takes 3 times less" in text
-    assert "not smaller in 8 of 8 cases" in text
-    assert "skada's KLIEP" in text
+    assert "adapt ULSIF takes 3 times the processor time of `ddr ULSIF`" in text
+    assert "skada KLIEP takes" in text
     assert "its error is smaller in 4 of 4 cases" in text

@@ -16,7 +16,7 @@ from companion.runs.slips import STOPS, SlippedIWLSPC, _kept
 from ddr.iwcv import stratified_folds
 from ddr.kernels import gaussian_kernel
 from ddr.paper.datasets import scale_to_unit_box
-from ddr.paper.iwlspc import IWLSPC, IWLSPCCV
+from ddr.paper.iwlspc import IWLSPCCV
 from ddr.paper.svm import LinearSVMWithPosteriorsCV
 
 CASES = [f"case {i}" for i in range(8)]
@@ -406,7 +406,7 @@ def test_a_slipped_learner_differs_from_the_right_one_by_its_slip_alone():
     same = SlippedIWLSPC(widths, [0.1, 1.0], **options).fit(X, y)
     np.testing.assert_allclose(same.predict_proba(X), right.predict_proba(X))
     slip = SlippedIWLSPC(widths, [0.1, 1.0], final="widest", **options).fit(X, y)
-    fitted = IWLSPC(3.0, right.best_lam_, centers=X[:40]).fit(X, y)
+    fitted = IWLSPCCV([3.0], [right.best_lam_], centers=X[:40]).fit(X, y)
     np.testing.assert_allclose(slip.predict_proba(X), fitted.predict_proba(X))
 
 

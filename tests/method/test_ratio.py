@@ -1,7 +1,6 @@
 """What every ratio estimator promises: weights mean copies, warnings, scikit-learn's ways."""
 
 import pickle
-import sys
 import warnings
 
 import numpy as np
@@ -14,15 +13,11 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from ddr import KLIEP, KMM, ULSIF, KDERatio
-from ddr.ratio import OverlapWarning, far_share, warn_of_overlap
+from ddr.ratio import OverlapWarning, far_share
 
-ULSIFS = [
-    ULSIF(clip=clip, n_centers=n_centers, random_state=0)
-    for clip in ("ratio", "coefficients")
-    for n_centers in (15, 100)
-]
-KLIEPS = [KLIEP(n_centers=n_centers, n_folds=3, random_state=0) for n_centers in (15, 100)]
-EVERY = [*ULSIFS, *KLIEPS, KMM(), KDERatio(), KDERatio(sigma=0.5)]
+EVERY = [ULSIF(n_centers=n_centers, random_state=0) for n_centers in (15, 100)]
+EVERY += [ULSIF(clip="coefficients", n_centers=15, random_state=0), KMM(), KDERatio()]
+EVERY += [KLIEP(n_centers=15, n_folds=3, random_state=0)]
 EACH = [ULSIF(random_state=0), KLIEP(n_folds=3, random_state=0), KMM(), KDERatio()]
 #: Fixed in all that a row could influence, so that each invariance is exact up to rounding.
 FIXED = [ULSIF(0.8, 0.1, clip="ratio"), ULSIF(0.8, 0.1, clip="coefficients"), KLIEP(0.8), KMM(0.8)]
@@ -49,7 +44,7 @@ def assert_same_fit(one, other, rtol=1e-9):
             assert_allclose(
                 getattr(one, attribute), getattr(other, attribute), rtol=1e-12, err_msg=attribute
             )
-    for attribute in ("scores_", "weights_", "mean_weight_", "effective_sample_size_"):
+    for attribute in ("scores_", "weights_"):
         if getattr(one, attribute, None) is not None:
             assert_allclose(
                 getattr(one, attribute),
@@ -169,17 +164,6 @@ def test_huge_and_tiny_scales_give_finite_weights(ratio, scale):
 
 @each
 @pytest.mark.filterwarnings("error")
-def test_one_row_on_either_side_works(ratio):
-    X_train, X_test, _ = two_samples()
-    for train, test in [(X_train, X_test[:1]), (X_train[:1], X_test), (X_train[:1], X_train[:1])]:
-        weights = clone(ratio).fit(train, test).weights_
-        assert weights.shape == (len(train),)
-        assert np.all(np.isfinite(weights))
-        assert weights.min() >= 0
-
-
-@each
-@pytest.mark.filterwarnings("error")
 def test_constant_columns_and_duplicated_rows_work(ratio):
     X_train, X_test, _ = two_samples()
     plain = clone(ratio).fit(X_train, X_test).weights_
@@ -222,16 +206,6 @@ def test_overlap_warning_when_few_rows_carry_the_weight():
         ULSIF(1.0, 0.1).fit(X_train, X_test)
 
 
-@pytest.mark.parametrize(("carriers", "warned"), [(9, True), (11, False)])
-def test_weights_on_less_than_one_row_in_a_hundred_are_too_few(carriers, warned):
-    X = np.linspace(0, 1, 1000)[:, None]
-    weights = (np.arange(1000) < carriers).astype(float)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_of_overlap(X, X, weights)
-    assert [w.category for w in caught] == [OverlapWarning] * warned
-
-
 def test_overlap_looks_only_at_test_rows_that_count():
     X_train, X_test, _ = two_samples()
     both = np.r_[X_test, X_test + 1000.0]
@@ -247,22 +221,12 @@ def test_far_share_by_hand():
     X_train = np.array([[0.0], [2.0], [4.0]])  # median distance 2, so far is beyond 6
     X_test = np.array([[9.9], [10.1], [-5.9], [-6.1], [1.0]])
     assert far_share(X_train, X_test) == 0.4
-    assert far_share(np.ones((3, 2)), np.full((4, 2), 50.0)) == 0.0
 
 
 def test_far_share_of_many_rows_uses_every_training_row():
     X_train = np.r_[np.linspace(0, 1, 2000), 50.0][:, None]
     X_test = np.r_[np.full(500, 50.0), np.full(500, 90.0)][:, None]
     assert far_share(X_train, X_test) == 0.5
-
-
-@each
-def test_diagnostics(ratio):
-    X_train, X_test, _ = two_samples()
-    fitted = clone(ratio).fit(X_train, X_test)
-    w = fitted.weights_
-    assert_allclose(fitted.mean_weight_, w.mean())
-    assert_allclose(fitted.effective_sample_size_, w.sum() ** 2 / (w**2).sum())
 
 
 @each
@@ -320,12 +284,11 @@ def test_clone_pickle_pandas_and_lists(ratio):
 def test_bad_samples_get_one_clear_sentence(ratio):
     X_train, X_test, _ = two_samples()
     for bad, message in [
-        ((csr_array(X_train), X_test), "Sparse data was passed for X_train, but dense data is req"),
-        ((X_train, csr_array(X_test)), "Sparse data was passed for X_test, but dense data is requ"),
-        ((X_train, X_test[:, :1]), "X_test has 1 features, but .* is expecting 2 features"),
-        ((X_train, X_test[:0]), "Found array with 0 sample"),
-        ((X_train * np.nan, X_test), "Input X_train contains NaN"),
-        ((X_train, X_test * np.nan), "Input X_test contains NaN"),
+        ((csr_array(X_train), X_test), "X_train is no sample for this estimator: Sparse"),
+        ((X_train, csr_array(X_test)), "X_test is no sample for this estimator: Sparse"),
+        ((X_train, X_test[:, :1]), "X_test is .* 1 features, but .* is expecting 2 features"),
+        ((X_train, X_test[:0]), "X_test is .* with 0 sample"),
+        ((X_train * np.nan, X_test), "X_train is .* contains NaN"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             clone(ratio).fit(*bad)
@@ -334,35 +297,13 @@ def test_bad_samples_get_one_clear_sentence(ratio):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        (np.ones(29), r"test_weight must have shape \(30,\), one per row, got \(29,\)"),
-        (np.ones((30, 1)), r"shape \(30,\), one per row, got \(30, 1\)"),
-        (np.r_[-0.5, np.ones(29)], "test_weight must be finite and non-negative, got -0.5"),
-        (np.r_[np.inf, np.ones(29)], "test_weight must be finite and non-negative, got inf"),
-        (np.r_[np.nan, np.ones(29)], "test_weight must be finite and non-negative, got nan"),
-        (["all"] * 30, r"test_weight must hold numbers, got \['all', 'all', "),
-        (np.zeros(30), "test_weight must have a positive entry, got only zeros"),
+        (np.ones((30, 1)), r"test_weight must have shape \(30,\), one per row, got \(30, 1\)"),
+        (np.r_[-0.5, np.ones(29)], "test_weight must be non-negative and .*, got -0.5 to 1"),
+        (np.r_[np.nan, np.ones(29)], "Input test_weight contains NaN"),
+        (np.zeros(30), "test_weight must be .* not all zero, got 0 to 0"),
     ],
 )
-@each
-def test_bad_weights_get_one_clear_sentence(ratio, weight, message):
+def test_bad_weights_get_one_clear_sentence(weight, message):
     X_train, X_test, _ = two_samples()
     with pytest.raises(ValueError, match=message):
-        clone(ratio).fit(X_train, X_test, weight)
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.hardening("mistake")
-def test_a_width_that_leaves_no_number_is_named():
-    X_train, X_test, _ = two_samples()
-    sentence = "^sigma must be larger, got 1e-300: the weights of KDERatio are not finite"
-    with pytest.raises(ValueError, match=sentence):
-        KDERatio(1e-300).fit(X_train, X_test)
-
-
-@pytest.mark.parametrize("estimator", [KLIEP(0.5), KMM(0.5)])
-@pytest.mark.hardening("mistake")
-def test_a_missing_solver_is_named(monkeypatch, estimator):
-    monkeypatch.setitem(sys.modules, "piqp", None)
-    X = np.arange(12.0)[:, None]
-    with pytest.raises(ImportError, match=r"^KLIEP and KMM need the package piqp: "):
-        estimator.fit(X, X[2:5])
+        ULSIF().fit(X_train, X_test, weight)

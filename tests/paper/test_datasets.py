@@ -1,17 +1,13 @@
 """The bundled data are the right tables, whole, and the mixture is the one of the paper."""
 
 import json
-import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from ddr.paper import datasets
-from ddr.paper._seeding import seed_sequence
-from ddr.paper.datasets import FourClusters, digits_pair, load
+from ddr.paper.datasets import FourClusters, load
 from ddr.paper.mixture import MEANS
 
 USPS_COUNTS = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]
@@ -100,7 +96,7 @@ def test_mnist_is_the_start_of_the_training_file():
 def test_every_set_says_what_it_is(name):
     table = load(name)
     assert table.name == name
-    for text in (table.description, table.source, table.licence, table.citation):
+    for text in (table.description, table.licence, table.citation):
         assert len(text) > 8
     assert set(np.unique(table.y)) == set(table.labels)
     if table.feature_names is not None:
@@ -108,33 +104,27 @@ def test_every_set_says_what_it_is(name):
     assert not table.X.flags.writeable
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("iris", r"name must be one of 'GermanCredit', .* got 'iris'"),
+        (3, "got 3"),
+        ("USPS4v4", r"digits must be two different digits from 0 to 9, got \(4, 4\)"),
+    ],
+)
 @pytest.mark.hardening("mistake")
-def test_names_in_any_case_and_unknown_ones():
-    assert load("germancredit") is load(" GERMANCREDIT ")
-    with pytest.raises(ValueError, match=r"GermanCredit, DelveSplice, .* got 'iris'"):
-        load("iris")
-    with pytest.raises(ValueError, match="got 3"):
-        load(3)
-
-
-def test_all_files_together_are_small_and_hold_no_pickles():
-    files = sorted(datasets.DATA_FOLDER.glob("*.npz"))
-    assert len(files) == 8
-    assert sum(path.stat().st_size for path in files) < 8e6
-    assert max(path.stat().st_size for path in files) < 4e6
-    for path in files:
-        with np.load(path, allow_pickle=False) as arrays:
-            assert set(arrays) == {"X", "y"}
+def test_unknown_names_are_refused(name, said):
+    with pytest.raises(ValueError, match=said):
+        load(name)
 
 
 def test_digit_pairs():
-    pair = digits_pair("usps", 3, 8)
+    pair = load("USPS3v8")
     whole = load("USPS")
     assert pair.name == "USPS3v8"
     assert (pair.y == -1).sum() == USPS_COUNTS[3]
     assert (pair.y == 1).sum() == USPS_COUNTS[8]
     assert np.array_equal(pair.X[pair.y == 1], whole.X[whole.y == 8])
-    assert np.array_equal(load("usps 3v8").X, pair.X)
 
 
 def test_every_case_of_the_paper_loads_with_two_classes():
@@ -145,52 +135,21 @@ def test_every_case_of_the_paper_loads_with_two_classes():
     assert datasets.CROSS_DATASET_PAIRS[-1] == (9, 0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("Ionosphere", 1, 2), "name must be 'USPS' or 'MNIST', got 'Ionosphere'"),
-        (("USPS", 1, 12), "a and b must be two different digits from 0 to 9, got 1 and 12"),
-        (("USPS", 4, 4), "two different digits from 0 to 9, got 4 and 4"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_digit_pairs_refuse_nonsense(arguments, said):
-    with pytest.raises(ValueError, match=said):
-        digits_pair(*arguments)
-
-
-@pytest.fixture
-def copied(tmp_path):
-    for path in datasets.DATA_FOLDER.glob("ionosphere.npz"):
-        shutil.copy(path, tmp_path)
-    return tmp_path
-
-
-def test_a_whole_copy_loads(copied):
-    assert np.array_equal(load("Ionosphere", folder=copied).X, load("Ionosphere").X)
-
-
-@pytest.mark.parametrize("damage", ["flip", "cut", "empty"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "missing"])
 @pytest.mark.hardening("damage")
-def test_a_damaged_file_is_named_with_its_remedy(copied, damage):
-    path = copied / "ionosphere.npz"
-    content = bytearray(path.read_bytes())
+def test_a_damaged_file_is_named_with_its_remedy(tmp_path, monkeypatch, damage):
+    content = bytearray((datasets.DATA_FOLDER / "ionosphere.npz").read_bytes())
     content[len(content) // 2] ^= 1
-    path.write_bytes({"flip": bytes(content), "cut": content[:500], "empty": b""}[damage])
-    with pytest.raises(datasets.DataFileError) as error:
-        load("Ionosphere", folder=copied)
-    assert "ionosphere.npz of Ionosphere is damaged" in str(error.value)
-    assert "ddr-book data rebuild --restore" in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.hardening("damage")
-def test_a_missing_file_is_named_and_loads_once_it_is_back(copied):
-    (copied / "ionosphere.npz").unlink()
-    with pytest.raises(datasets.DataFileError, match=r"ionosphere\.npz of Ionosphere is missing"):
-        load("Ionosphere", folder=copied)
-    shutil.copy(datasets.DATA_FOLDER / "ionosphere.npz", copied)
-    assert load("Ionosphere", folder=copied).X.shape == (351, 34)
+    if damage != "missing":
+        (tmp_path / "ionosphere.npz").write_bytes(content[:500] if damage == "cut" else content)
+    monkeypatch.setattr(datasets, "DATA_FOLDER", tmp_path)
+    datasets._load.cache_clear()
+    kind = "missing" if damage == "missing" else "damaged"
+    said = rf"ionosphere\.npz of Ionosphere is {kind}; .* `ddr-book data rebuild --restore`"
+    with pytest.raises(datasets.DataFileError, match=said):
+        load("Ionosphere")
+    monkeypatch.undo()
+    assert load("Ionosphere").X.shape == (351, 34)
 
 
 def test_the_manifest_is_complete():
@@ -198,19 +157,6 @@ def test_the_manifest_is_complete():
     assert {entry["archive"] for entry in facts["datasets"].values()} == set(facts["archives"])
     for item in (*facts["archives"].values(), *facts["datasets"].values()):
         assert len(bytes.fromhex(item["sha256"])) == 32
-
-
-def test_the_core_works_without_the_libraries_of_the_experiments():
-    # None in sys.modules makes an import fail, as if the library were not installed.
-    code = (
-        "import sys; "
-        "sys.modules.update(dict.fromkeys(['pandas', 'matplotlib', 'tqdm', 'yaml'])); "
-        "from ddr.paper import datasets, shifts; "
-        "table = datasets.load('Ionosphere'); "
-        "print(shifts.biased_sampling(table.X, table.y, random_state=0))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("ShiftedProblem(train ")
 
 
 # The mixture
@@ -307,20 +253,14 @@ def test_bayes_rule_reaches_the_accuracy_that_its_posterior_promises():
 def test_other_priors_can_be_given_and_wrong_ones_are_refused():
     shifted = FourClusters(test_priors=(0.2, 0.8))
     assert shifted.prior_ratio(1) == pytest.approx(0.4)
-    with pytest.raises(ValueError, match="test_priors must be positive"):
-        FourClusters(test_priors=(1.0, 0.0))
-    with pytest.raises(ValueError, match="train_mixing must be non-negative"):
+    with pytest.raises(ValueError, match=r"train_mixing must hold shares of shape \(2, 2\)"):
         FourClusters(train_mixing=((0.9, 0.2), (0.5, 0.5)))
     with pytest.raises(ValueError, match="domain must be one of 'train', 'test', got 'tset'"):
         shifted.sample(3, "tset")
-    with pytest.raises(ValueError, match=r"X must have shape \(n, 2\)"):
-        shifted.density(np.zeros((3, 4)))
     with pytest.raises(ValueError, match=r"y must hold the classes 1 and 2 only"):
         shifted.class_ratio(np.zeros((2, 2)), [0, 1])
-    with pytest.raises(ValueError, match="same length, got 2 and 3"):
-        shifted.class_ratio(np.zeros((2, 2)), [1, 1, 2])
-    with pytest.raises(ValueError, match="n must be a whole number of at least 0, got -1"):
-        shifted.sample(-1)
+    with pytest.raises(ValueError, match="n must be a whole number of at least 1, got 0"):
+        shifted.sample(0)
 
 
 def test_samples_repeat_with_the_seed_and_are_independent_across_seeds():
@@ -330,10 +270,3 @@ def test_samples_repeat_with_the_seed_and_are_independent_across_seeds():
     assert np.array_equal(one, again)
     # Correlation of independent samples of 2000 is within 4 / sqrt(2000).
     assert abs(np.corrcoef(one[:, 0], other[:, 0])[0, 1]) < 0.09
-
-
-@pytest.mark.parametrize("state", ["seed", -1, 1.5, [1, -2]])
-@pytest.mark.hardening("mistake")
-def test_other_random_states_are_refused(state):
-    with pytest.raises(TypeError, match="random_state must be None, a non-negative integer"):
-        seed_sequence(state)

