@@ -6,9 +6,6 @@ import pytest
 from companion.evidence import gains, new_data
 from companion.evidence.printed import cases
 from companion.paths import EXPERIMENTS
-from companion.runs.multiverse import specifications, universes
-from companion.runs.protocols import protocol_names
-from companion.runs.results import published_results
 from paper_runs import runs_like_the_paper
 from scipy import stats
 
@@ -33,42 +30,6 @@ def test_two_sample_interval_is_welchs(n):
         0.77 + (high - low) / 2, moments[1], n, 0.77, 0.04, 30, equal_var=False
     )
     np.testing.assert_allclose(edge.pvalue, 0.05, rtol=1e-9)
-
-
-def test_gains_are_paired_by_run():
-    columns = {"uLSIF": [0.90, 0.80, 0.70], "DDR-uLSIF": [0.92, 0.83, 0.71]}
-    found = gains.paired(_three_methods("synthetic", "100", columns), "synthetic").iloc[0]
-    # Differences 2, 3, 1: mean 2, sd 1, and Student's t for two degrees of freedom is 4.3027.
-    assert found["gain"] == pytest.approx(2.0)
-    assert found["high"] - found["gain"] == pytest.approx(4.302653 / np.sqrt(3), rel=1e-6)
-    assert (found["printed"], found["n"]) == (1.30, 3)
-
-
-def test_mean_over_cases_counts_wins_and_losses():
-    rng = np.random.default_rng(4)
-    base, noise = rng.uniform(0.7, 0.8, 30), rng.normal(0, 0.001, 30)
-    parts = [
-        _three_methods("biased", case, {"uLSIF": base, "DDR-uLSIF": base + shift + noise})
-        for case, shift in (("Diabete", 0.1), ("USPS5v6", -0.1), ("Australian", 0.02))
-    ]
-    found = gains.over_cases(gains.paired(pd.concat(parts), "biased"))
-    assert found["mean"] == pytest.approx(2 / 3, abs=0.05)
-    assert found["low"] < 0 < found["high"]
-    assert [found[k] for k in ("won", "lost", "better", "worse", "cases")] == [2, 1, 2, 1, 3]
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_published_runs_are_there_once_with_possible_accuracies(experiment):
-    results = published_results()
-    runs = results[results["experiment"] == experiment]
-    assert not runs.duplicated(["protocol", "case", "method", "seed"]).any()
-    assert runs["accuracy"].between(0, 1).all()
-    named = {*protocol_names()[experiment], *specifications(experiment)}
-    named |= {f"universe:{name}" for name in universes(experiment)}
-    named |= {name for name in runs["protocol"] if name.startswith("slip:")}
-    assert set(runs["protocol"]) <= named
-    for protocol in ("matched", "tuned", "universe:hard-prior"):
-        assert len(gains.runs_of(results, experiment, protocol))
 
 
 def test_holm_against_its_definition():

@@ -1,7 +1,6 @@
 """Figures show the numbers they are given, and the slider works without any help from outside."""
 
 import io
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -41,14 +40,6 @@ def test_points_have_areas_in_proportion_to_their_weights(sample):
     np.testing.assert_allclose(areas / areas[0], weights / weights[0])
 
 
-def test_points_without_weight_stay_visible_as_crosses(sample):
-    X, y, model = sample
-    weights = np.where(np.arange(len(X)) < 5, 0.0, 1.0)
-    axis = plots.weighted_samples(X, y, {"any": (weights, model)}, MIXTURE).axes[0]
-    crosses = [c for c in scatters(axis) if len(c.get_offsets()) and c.get_sizes()[0] == 9]
-    assert sum(len(c.get_offsets()) for c in crosses) == 5
-
-
 def test_boundaries_lie_where_the_classes_are_equally_probable(sample):
     X, y, model = sample
     axis = plots.weighted_samples(X, y, {"any": (np.ones(len(X)), model)}, MIXTURE).axes[0]
@@ -58,16 +49,6 @@ def test_boundaries_lie_where_the_classes_are_equally_probable(sample):
     assert len(vertices) == 2
     for points, probability in zip(vertices, probabilities, strict=True):
         np.testing.assert_allclose(probability(points)[:, 0], 0.5, atol=0.02)
-
-
-def test_map_of_weights_is_blank_where_a_class_has_no_points():
-    figure = plots.weight_difference(MIXTURE, least=1e-2)
-    titles = [axis.get_title() for axis in figure.axes[:2]]
-    assert titles == ["a training point of class 1", "a training point of class 2"]
-    for axis, centre in zip(figure.axes, ((1.0, 5.0), (4.0, 1.0)), strict=False):
-        filled = next(c for c in axis.collections if isinstance(c, ContourSet) and c.filled)
-        assert any(path.contains_point(centre) for path in filled.get_paths())
-        assert not any(path.contains_point((1.0, -2.4)) for path in filled.get_paths())
 
 
 def test_pictures_repeat_byte_for_byte_and_name_no_version(sample):
@@ -93,23 +74,6 @@ def _dot(color):
     buffer = io.BytesIO()
     Image.new("RGB", (4, 4), color).save(buffer, format="png")
     return buffer.getvalue()
-
-
-def test_slider_is_labelled_and_described():
-    found = {}
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag, attrs):
-            found.setdefault(tag, []).append(dict(attrs))
-
-    text = a_slider()
-    Reader().feed(text)
-    (label,), (control,), (image,) = found["label"], found["input"], found["img"]
-    assert label["for"] == control["id"]
-    assert (control["min"], control["max"], control["value"]) == ("0", "2", "1")
-    assert image["alt"] == 'dots & "second"'
-    assert "http" not in text
-    assert text.count("</script>") == 1  # the one in a text is written so that it ends nothing
 
 
 @pytest.mark.browser

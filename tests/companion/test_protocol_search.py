@@ -8,7 +8,6 @@ from companion.evidence import printed as printed_values
 from companion.evidence import protocol_search as searching
 from companion.evidence.gains import accuracies
 from companion.paths import BOOK
-from companion.runs.protocols import changed, load_protocol
 from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, _LeastSquares
 from companion.runs.results import published_results
 from companion.runs.slips import STOPS, SlippedIWLSPC, _kept
@@ -53,29 +52,6 @@ def drawn(protocols, runs, seed=0, spread=0.03):
 def print_of(draws):
     mean, sd = searching.moments(draws)
     return pd.DataFrame({"case": CASES, "column": "Unweighted", "mean": mean, "sd": sd})
-
-
-@pytest.fixture
-def responses(search):
-    """Responses in which every variant and every C has accuracies of its own."""
-    rng = np.random.default_rng(3)
-    rows = []
-    for variant in searching.variants(search):
-        level = rng.uniform(0.5, 0.9, (len(CASES), 3))
-        for place, case in enumerate(CASES):
-            for draw in range(5):
-                for k, C in enumerate((0.1, 1.0, 10.0)):
-                    accuracy = level[place, k] + rng.normal(0, 0.02)
-                    rows.append((variant, case, draw, C, accuracy, rng.random()))
-    columns = ["variant", "case", "draw", "candidate", "accuracy", "risk"]
-    return pd.DataFrame(rows, columns=columns).assign(stage="third")
-
-
-def test_a_selection_takes_the_least_risk(responses):
-    chosen = searching.selected(responses, [0.1, 10.0])
-    offered = responses[responses["candidate"] != 1.0]
-    least = offered.loc[offered.groupby(["variant", "case", "draw"])["risk"].idxmin()]
-    assert sorted(chosen.index) == sorted(least.index)
 
 
 def test_a_protocol_is_in_the_set_of_its_own_fresh_runs_and_another_is_not(search):
@@ -331,19 +307,6 @@ def test_selections_take_what_their_words_say(biased):
     assert taken(**{"where no class is likely": "first class"}) == [0.0, 0.0]
 
 
-def test_ideal_weights_as_they_are_weaken_the_penalty_of_the_ideal_fit_alone(biased):
-    tables = np.zeros((1, 2, 2, 2, 12, len(PENALTIES), 7))
-    tables[..., 0] = np.arange(len(PENALTIES)) / 100  # the accuracy tells the penalty's place
-    rule = rule_of(biased, regularisation="1 alone")
-    scaled, raw = (
-        searching.chosen_accuracies(biased, "Diabete", options, tables, rule)[0]
-        for options in ({}, {"scaled": False})
-    )
-    place = list(PENALTIES.round(12)).index(1.0) / 100
-    assert scaled == pytest.approx([place, place], abs=1e-6)
-    assert raw == pytest.approx([place, place - 0.01], abs=1e-6)
-
-
 def test_one_direction_for_all_runs_has_the_largest_mean_gap(biased):
     tables = np.zeros((2, 2, 2, 2, 12, len(PENALTIES), 7))
     tables[0, 0, :, 1, ..., 0] = 0.3  # the first run alone would take the first direction
@@ -353,23 +316,6 @@ def test_one_direction_for_all_runs_has_the_largest_mean_gap(biased):
     for options, expected in (({}, [0.3, 0.4]), ({"directions": "once"}, [0.2, 0.4])):
         found = searching.chosen_accuracies(biased, "Diabete", options, tables, rule)
         assert found[:, 1] == pytest.approx(expected, abs=1e-6)
-
-
-def test_one_direction_for_all_runs_is_the_same_in_every_draw(biased, monkeypatch):
-    from companion.runs import responses
-
-    seen = []
-
-    def noted(X, omega, strength):
-        seen.append(omega)
-        return np.full(len(X), 0.5)
-
-    monkeypatch.setattr(responses, "selection_probability", noted)
-    tables = BiasedTables({"strength": 4.0, "directions": "once", "max_rows": 60}, biased)
-    for draw in (0, 1):
-        tables("Ionosphere", draw)
-    assert np.array_equal(seen[:2], seen[2:])
-    assert not np.array_equal(seen[0], seen[1])
 
 
 def test_a_slip_takes_the_accuracy_of_another_kernel_and_the_risk_of_its_own():
@@ -391,11 +337,6 @@ def test_a_slip_takes_the_accuracy_of_another_kernel_and_the_risk_of_its_own():
     assert taken(**{"final kernel": "the median"}) == 0.41
     assert taken(**{"final kernel": "the widest", "width of the learner": "0.1 to 2"}) == 0.61
     assert taken(**{"scored on": "the first class"}) == 0.31
-
-
-def test_risks_of_the_two_classes_add_up(biased):
-    tables = BiasedTables({"strength": 4.0, "max_rows": 60}, biased)("Ionosphere", 0)
-    np.testing.assert_allclose(tables[..., 5] + tables[..., 6], tables[..., 1], atol=1e-6)
 
 
 def test_a_slipped_learner_differs_from_the_right_one_by_its_slip_alone():
@@ -421,10 +362,3 @@ def test_a_slipped_learner_differs_from_the_right_one_by_its_slip_alone():
 def test_the_state_that_is_kept(information, kept):
     found = [_kept(np.array(information), stop, start) for stop in STOPS for start in (0, 1)]
     assert tuple(found) == kept
-
-
-def test_what_was_taken_from_the_synthetic_search_is_the_matched_protocol():
-    search, matched = searching.read_search("synthetic"), load_protocol("synthetic")
-    taken = changed(matched, **searching.variants(search)[search["taken"]])
-    assert taken["problem"] == matched["problem"]
-    assert taken["learner"] == matched["learner"] | {"unbiased": False}

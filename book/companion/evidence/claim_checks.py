@@ -29,7 +29,6 @@ from companion.evidence.verdicts import correlations, simulated
 HOLDS, IN_PART, FAILS, UNDECIDED = "holds", "holds in part", "does not hold", "undecided"
 #: The verdicts, best first.
 VERDICTS = (HOLDS, IN_PART, UNDECIDED, FAILS, "not tested")
-CHECKS = {}
 
 
 class NotTested(Exception):  # noqa: N818 - a reason, not an error
@@ -50,12 +49,6 @@ class Finding(NamedTuple):
     replication: str = "–"
 
 
-def check(function):
-    """Register a check, so that the claims file can name it."""
-    CHECKS[function.__name__] = function
-    return function
-
-
 # ---------------------------------------------------------------------------- counts of cases
 
 
@@ -71,7 +64,6 @@ class CountedCase(NamedTuple):
     significant: bool = False
 
 
-@check
 def count_cases(results, protocol, *, experiments, rivals, claimed, somewhere=False, **counted):
     """Count the cases in which a method gains more than a threshold over every rival."""
     asked = CountedCase(tuple(experiments), tuple(rivals), **counted)
@@ -216,7 +208,6 @@ def interval_verdict(low, high, wins=0, losses=0):
     return UNDECIDED
 
 
-@check
 def mean_gain(results, protocol, *, experiments, method, rival, min_cases=None):
     """Ask whether a method gains on average over the cases, losses counted like wins."""
     tables = []
@@ -240,7 +231,6 @@ def mean_gain(results, protocol, *, experiments, method, rival, min_cases=None):
     )
 
 
-@check
 def spread_ratio(results, protocol, *, experiments, rival):
     """Compare how much two methods vary from run to run, by the ratio of their sds."""
     asked = CountedCase(tuple(experiments), (rival,), METHOD)
@@ -280,7 +270,6 @@ def _cost(results, experiment, universe):
     return -change["gain"].to_numpy(), change["worse_paired"].sum(), change["better_paired"].sum()
 
 
-@check
 def choice_matters(results, protocol, *, experiments, universe):
     """Ask, table by table, whether the other choice costs accuracy."""
     verdicts, found, sentences = [], [], []
@@ -303,7 +292,6 @@ def _together(verdicts):
     return IN_PART if {HOLDS, IN_PART} & set(verdicts) else UNDECIDED
 
 
-@check
 def costs_more_there(results, protocol, *, here, there, universe):
     """Ask whether a choice costs more on one table than on another, where it is said to work."""
     one, other = (_cost(results, name, universe)[0] for name in (there, here))

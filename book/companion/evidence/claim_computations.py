@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_limits
 
-from companion.evidence.claim_checks import FAILS, HOLDS, IN_PART, UNDECIDED, Finding, check
+from companion.evidence.claim_checks import FAILS, HOLDS, IN_PART, UNDECIDED, Finding
 from companion.runs.protocols import load_protocol
 from ddr.kde import KDERatio
 from ddr.kliep import KLIEP
@@ -53,7 +53,6 @@ def wrong_side_weights(n_train, n_test, seed):
     return tuple(float(np.mean(w[wrong]) / np.mean(w)) for w in weights)
 
 
-@check
 def figure_weights(results, protocol, *, draws, n_train, n_test):
     """Check the reading of the paper's figure: DR lifts wrong-side points, DDR lowers them."""
     pairs = np.array([wrong_side_weights(n_train, n_test, seed) for seed in range(draws)])
@@ -66,7 +65,6 @@ def figure_weights(results, protocol, *, draws, n_train, n_test):
     return share_finding(both, draws, evidence)
 
 
-@check
 def posterior_changes(results, protocol, *, at_least):
     """Check that the synthetic data change the class posterior, not only the inputs."""
     change = posterior_change(FourClusters())
@@ -86,7 +84,6 @@ def _grid(axis):
     return np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 
 
-@check
 def sparse_boundary(results, protocol, *, draws, n_train, n_test):
     """Ask whether DDR's decision boundary crosses fewer test points than that of plain weights."""
     crossed = np.array([_crossed_mass(n_train, n_test, seed) for seed in range(draws)])
@@ -113,7 +110,6 @@ def _crossed_mass(n_train, n_test, seed, step=0.1):
     return masses
 
 
-@check
 def direct_beats_two_step(results, protocol, *, draws, n, dimensions, from_dimension):
     """Compare direct ratio estimation with dividing two density estimates."""
     hits = total = 0
@@ -144,7 +140,6 @@ def _shifted_ratio(X):
     return np.exp((X[:, :2] ** 2 - standardised**2).sum(axis=1) / 2) / 0.7**2
 
 
-@check
 def quicker_at_equal_search(results, protocol, *, draws, n, widths):
     """Time uLSIF and KLIEP over the same kernel widths and centres; KMM, which has no search."""
     with threadpool_limits(limits=1):
@@ -173,7 +168,6 @@ def _three_times(n, widths, seed):
     return tuple(taken)
 
 
-@check
 def steadier_weights(results, protocol, *, draws, n, sigma, noise):
     """Ask whose weights change least when all inputs are shaken by a tiny amount."""
     changes = np.array([_shaken(n, sigma, noise, seed) for seed in range(draws)])

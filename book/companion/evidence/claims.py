@@ -7,9 +7,8 @@ They are in ``book/claims.yml``; the checks in ``claim_checks`` (from stored run
 import pandas as pd
 from IPython.display import Markdown
 
-# Imported for its checks, which it registers.
-from companion.evidence import claim_computations  # noqa: F401
-from companion.evidence.claim_checks import CHECKS, VERDICTS, Finding, NotTested
+from companion.evidence import claim_checks, claim_computations
+from companion.evidence.claim_checks import VERDICTS, Finding, NotTested
 from companion.evidence.tables import captioned, rubric
 from companion.paths import BOOK, PROTOCOLS, read_yaml
 
@@ -37,8 +36,9 @@ def evaluate_claims(results, live=True, ids=None):
 
 
 def _evaluate(entry, protocol, results):
+    checks = {**vars(claim_checks), **vars(claim_computations)}
     try:
-        return CHECKS[entry["check"]](results, protocol, **entry["settings"])
+        return checks[entry["check"]](results, protocol, **entry["settings"])
     except NotTested as reason:
         return Finding("not tested", "–", reason=str(reason))
 

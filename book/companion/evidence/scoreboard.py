@@ -16,11 +16,6 @@ _STYLES = {"matched": {"fmt": "o", "color": COLORS["blue"]}}
 _STYLES["tuned"] = {"fmt": "s", "color": COLORS["red"]}
 
 
-def marks(words):
-    """List marks with the words that explain them."""
-    return Markdown("\n".join(f"- **{mark}**: {meaning};" for mark, meaning in words.items()))
-
-
 # All tables at once. What is `judged` comes from `companion.evidence.verdicts.judge_all`.
 
 

@@ -2,7 +2,7 @@
 
 Values, spreads, orders and the effect are judged apart. Beside each count stands what an exact
 replication would reach, and beside each word what it would be if the gain of DDR were as printed,
-halved, quartered or nil. The word follows from a rule that :data:`RULE` states.
+halved, quartered or nil. The page of the scoreboard states the rule.
 """
 
 from collections import Counter
@@ -33,31 +33,10 @@ from companion.evidence.printed import (
 )
 from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 
-#: The marks with the words that explain them.
-VALUE_MARKS = {
-    "agrees": "zero lies in the 95 % interval of the difference from the printed mean",
-    "near": "outside that interval, but at most two points away",
-    "differs": "further away",
-    "not run": "no run is stored",
-}
-ORDER_MARKS = {
-    "kept": "our runs rank the two methods in the same way",
-    "open": "our runs cannot rank them",
-    "reversed": "our runs rank them the other way round",
-    "not run": "one of the two was not run",
-}
 #: Least shares of what an exact replication reaches, for two words; most orders reversed; the
 #: share of the printed gain from which it counts as printed, and below which as none; near.
 WHOLLY, PARTLY, FEW_REVERSED, AS_PRINTED, NONE, NEAR = 0.9, 0.5, 0.05, 0.75, 0.25, 0.02
 WORDS = ("reproduces", "reproduces in part", "does not reproduce")
-RULE = (
-    f"A table *reproduces* when the values that agree or are near are at least {WHOLLY:.0%} of "
-    "those that an exact replication is expected to bring, at most "
-    f"{FEW_REVERSED:.0%} of the judged orders are reversed, and the mean gain of DDR-uLSIF over "
-    f"uLSIF is at least {AS_PRINTED:.0%} of the printed one. It *reproduces in part* when values "
-    f"and kept orders are at least {PARTLY:.0%} of those expected and the gain is at least "
-    f"{NONE:.0%} of the printed one; otherwise it *does not reproduce*."
-)
 _DRAWS, _SEED = 400, 2014  # of simulated replications
 #: The worlds in which a word is tried: what share of the printed gain is there.
 WORLDS = {"as printed": 1.0, "halved": 0.5, "quartered": 0.25, "nil": 0.0}
