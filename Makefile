@@ -110,9 +110,11 @@ audit: install  ## known vulnerabilities of the locked versions (needs network)
 bench: install  ## time, memory and error beside other packages (ARGS="--against COMMIT": beside ours of then)
 	$(BIN)/uv run --quiet --no-project benchmarks/speed.py $(ARGS)
 
-bench-shifts: install  ## natural shifts beside other packages, and the guard's limits
+.venv-bench: install
 	$(BIN)/uv venv --quiet --allow-existing .venv-bench
 	$(BIN)/uv pip install --quiet --no-deps --python .venv-bench -r benchmarks/requirements.txt
+
+bench-shifts: .venv-bench  ## natural shifts beside other packages, and the guard's limits
 	.venv-bench/bin/python -m benchmarks.natural_measure _build/natural
 	.venv-bench/bin/python -m benchmarks.natural _build/natural
 	$(BIN)/python -m companion.evidence.shifts

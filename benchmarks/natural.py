@@ -16,17 +16,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_softmax
 
-from benchmarks.natural_measure import BUDGETS, LEARNERS
+from benchmarks.natural_measure import SEEN
 from benchmarks.natural_tasks import TASKS
-from ddr.guard.labels import adjusted, differences, standard_error, wealth
+from ddr.guard.guarded import OFFSET_RIDGE
+from ddr.guard.labels import chosen, judge
 from ddr.guard.prior import calibrate
 
 HERE = Path(__file__).parent
 SCORES, LABELS = HERE / "natural_scores.csv", HERE / "natural_labels.csv"
 CANDIDATES = ("none", "calibrated", "em", "prior_ratio", "ratio", "ddr")
 ALL_BUDGETS, REPETITIONS = (10, 20, 50, 100), 3
-_FIT = ["task", "learner", "size", "seed"]
-_SEEN = ("auc", "auc_p", "residual_auc", "prior_p", "condition", "open", "em_changes")
+FIT = ["task", "learner", "size"]
 
 
 class Fit:
@@ -35,19 +35,21 @@ class Fit:
     def __init__(self, path):
         stored = np.load(path)
         self.names = stored["names"].tolist()
-        self.key = _key(path.stem)
+        task = next(task for task in TASKS if task.name == stored["task"])
+        self.key = {"task": task.name, "kind": task.kind, "table": task.table.split()[0]}
+        self.key |= {"learner": str(stored["learner"]), "size": int(stored["size"])}
+        self.key |= {"vault": task.vault, **{name: float(stored[name]) for name in SEEN}}
         self.y, self.y_rest = stored["y_target"], stored["y_rest"]
-        self.rest, self.seen = stored["rest"].astype(float), {n: float(stored[n]) for n in _SEEN}
-        own = [self.names.index(name) for name in CANDIDATES]
-        self.log_target, self.log_rest = stored["target"][own].astype(float), self.rest[own]
-        self.said = self.log_target.argmax(axis=2)
-        self.concerned = self.said != self.said[0]
-        self.sizes = self.concerned.sum(axis=1)
-        self.open = np.flatnonzero(self.concerned.any(axis=0))
+        self.rest = dict(zip(self.names, stored["rest"].astype(float), strict=True))
+        self.log = stored["target"][: len(CANDIDATES)].astype(float)
+        self.said = self.log.argmax(axis=2)
+        self.open = np.flatnonzero(np.any(self.said != self.said[0], axis=0))
         self.order = stored["order"]  # the one by which labels were added to the source
-        self.d = differences(self.said, self.y)
-        self.plain = self.accuracy(self.log_rest[0])
-        self.gains = np.array([self.gain(log) for log in self.log_rest])
+        budgets = [int(name.split()[1]) for name in stored if name.startswith("held")]
+        self.held_out = {budget: stored[f"held {budget}"] for budget in budgets}
+        self.right = self.said == self.y
+        self.plain = self.accuracy(self.rest["none"])
+        self.gains = {name: self.gain(self.rest[name]) for name in CANDIDATES}
 
     def accuracy(self, log_posteriors):
         return 100 * float(np.mean(log_posteriors.argmax(axis=1) == self.y_rest))
@@ -61,116 +63,96 @@ class Fit:
 
     def scores(self):
         """Gain and log-loss of every model, and what is seen without labels."""
-        row = self.key | self.seen | {"accuracy": self.plain, "n_target": len(self.y)}
-        for name, log in zip(self.names, self.rest, strict=True):
-            row[name] = self.gain(log)
-            if name in (*CANDIDATES, "RLLS"):
-                row[f"{name}, log-loss"] = self.log_loss(log)
-        row["oracle"] = self.gains.max()
-        return row
-
-    def estimates(self, rows):
-        """Estimated gain of each candidate from the labels of rows in random order."""
-        means = [d[rows][c[rows]].mean() if c[rows].any() else 0.0 for d, c in self._pairs()]
-        return np.array(means) * self.sizes / len(self.y)
-
-    def best(self, rows):
-        """The candidate of the largest estimate less half its standard error, or the first one."""
-        errors = [standard_error(d[rows][c[rows]]) for d, c in self._pairs()]
-        value = self.estimates(rows) - np.array(errors) * self.sizes / len(self.y) / 2
-        return int(np.append(0.0, value[1:]).argmax())
-
-    def sure(self, rows):
-        """The candidate that an anytime-valid test finds to gain, or the first one."""
-        wealths = [
-            wealth(d[rows][c[rows]], n)[-1] if c[rows].any() else 1.0
-            for (d, c), n in zip(self._pairs(), self.sizes, strict=True)
-        ]
-        estimates = self.estimates(rows)
-        evidence = np.append(0.0, adjusted(wealths[1:]))
-        return int(np.where(evidence >= 20, estimates, 0.0).argmax())
-
-    def _pairs(self):
-        return zip(self.d, self.concerned, strict=True)
+        row = self.key | {"accuracy": self.plain, "n_target": len(self.y)}
+        for name, log in self.rest.items():
+            row[name], row[f"{name}, log-loss"] = self.gain(log), self.log_loss(log)
+        return row | {"oracle": max(self.gains.values())}
 
     def weighted(self, budget, rng):
         """Rows drawn by how many pairs of candidates disagree; unbiased by LURE weights.
 
         Farquhar, Gal and Rainforth (2021).
         """
-        pairs = np.array(
-            [36 - np.sum(np.bincount(codes) ** 2) for codes in self.said[:, self.open].T]
-        )
-        drawn = self.open[np.argsort(rng.exponential(size=len(pairs)) / pairs)]
-        pairs, n = pairs[np.argsort(self.open)][np.searchsorted(self.open, drawn)], len(drawn)
+        pairs = np.array([36 - np.sum(np.bincount(c) ** 2) for c in self.said[:, self.open].T])
+        order = np.argsort(rng.exponential(size=len(pairs)) / pairs)
+        drawn, pairs, n = self.open[order], pairs[order], len(order)
         chance = pairs / (pairs.sum() - np.cumsum(pairs) + pairs)
         t, used = np.arange(1, n + 1), min(budget, n)
         weight = (n - used) / np.maximum(n - t, 1) * (1 / ((n - t + 1) * chance) - 1)
         weight = 1 + np.where(t < n, weight, 0.0)
-        return int((self.d[:, drawn[:used]] * weight[:used]).mean(axis=1).argmax()) if used else 0
+        right = self.right[:, drawn[:used]] * weight[:used]
+        return CANDIDATES[right.sum(axis=1).argmax()]
 
     def model_picker(self):
         """Active model selection by expected variance of the loss (Karimi and others, 2021)."""
         loss, left = np.zeros(len(CANDIDATES)), self.open.copy()
         for asked in range(max(ALL_BUDGETS) + 1):
             if asked in ALL_BUDGETS or not len(left):
-                yield int(loss.argmin())
+                yield CANDIDATES[loss.argmin()]
             if not len(left):
                 continue
             share = np.exp(-0.5 * (loss - loss.min()))
             said = self.said[:, left]
-            wrong = [share @ (said != c) / share.sum() for c in range(self.log_target.shape[2])]
+            wrong = [share @ (said != c) / share.sum() for c in range(self.log.shape[2])]
             place = np.max([w * (1 - w) for w in wrong], axis=0).argmax()
             loss += said[:, place] != self.y[left[place]]
             left = np.delete(left, place)
 
     def strategies(self):
         """Yield number of labels, strategy, gain and labels used, for each repetition."""
-        for budget, k in zip(ALL_BUDGETS, self.model_picker(), strict=False):
-            yield budget, "model picker", self.gains[k], budget
+        for budget, name in zip(ALL_BUDGETS, self.model_picker(), strict=False):
+            yield budget, "model picker", self.gains[name], budget
         for repetition in range(REPETITIONS):
             rng = np.random.default_rng(repetition)
             order = self.order[: len(self.open)] if repetition == 0 else rng.permutation(self.open)
             by_chance = rng.permutation(len(self.y))
             for budget in ALL_BUDGETS:
-                yield from self._choices(budget, order[:budget], by_chance[:budget], rng)
-        if any(name.startswith("added") for name in self.names):
-            for budget in BUDGETS:
-                yield from self._added(budget)
+                yield budget, "pairs", self.gains[self.weighted(budget, rng)], budget
+                yield from self._choices(budget, order[:budget], by_chance[:budget])
+        for budget, said in self.held_out.items():
+            yield budget, "judged", self.gain(self.judged(budget, said)), budget
+        for name, log in self.rest.items():
+            if name.startswith("added"):
+                _, design, budget, weight = name.split()
+                yield int(budget), f"added {design} {weight}", self.gain(log), int(budget)
 
-    def _choices(self, budget, asked, drawn, rng):
-        """What each way to choose makes of rows that were asked for, or drawn by chance."""
-        best, other = self.best(asked), self.d[:, drawn].mean(axis=1).argmax()
+    def _choices(self, budget, asked, drawn):
+        """What the guard's two modes, and offsets, make of rows asked for or drawn by chance."""
+        told, by_chance = (judge(CANDIDATES, self.said, r, self.y[r]) for r in (asked, drawn))
+        best, other = chosen(told, "best"), CANDIDATES[self.right[:, drawn].sum(axis=1).argmax()]
         yield budget, "best", self.gains[best], len(asked)
-        yield budget, "sure", self.gains[self.sure(asked)], len(asked)
-        yield budget, "pairs", self.gains[self.weighted(budget, rng)], len(asked)
         yield budget, "random", self.gains[other], budget
-        yield budget, "random, sure", self.gains[self.sure(drawn)], budget
-        for name, k, rows in (("", best, asked), (", random", other, drawn)):
-            offset = np.zeros(self.log_target.shape[2])
-            if len(rows):
-                found = self.log_target[k][rows]
-                offset = calibrate(found, self.y[rows], temperature=False, ridge=0.2)[1]
-            yield budget, f"offsets{name}", self.gain(self.log_rest[k] + offset), len(rows)
+        yield budget, "sure", self.gains[chosen(told, "sure")], len(asked)
+        yield budget, "random, sure", self.gains[chosen(by_chance, "sure")], budget
+        for strategy, name, rows in (("offsets", best, asked), ("offsets, random", other, drawn)):
+            offset = self.offset(name, rows)
+            yield budget, strategy, self.gain(self.rest[name] + offset), len(rows)
 
-    def _added(self, budget):
-        """Labels as training rows, alone and averaged with the candidate that they choose."""
-        best = self.best(self.order[: len(self.open)][:budget])
-        for design in ("asked", "random"):
-            for weight in ("5", "20", "equal"):
-                added = self.rest[self.names.index(f"added {design} {budget} {weight}")]
-                yield budget, f"added {design} {weight}", self.gain(added), budget
-                if design == "asked":
-                    both = np.logaddexp(log_softmax(added, 1), log_softmax(self.log_rest[best], 1))
-                    yield budget, f"both {weight}", self.gain(both), budget
+    def offset(self, name, rows):
+        """One offset a class, learned from the labels of rows."""
+        if not len(rows):
+            return 0.0
+        log = self.log[CANDIDATES.index(name)][rows]
+        return calibrate(log, self.y[rows], temperature=False, ridge=OFFSET_RIDGE)[1]
 
+    def judged(self, budget, said):
+        """The best of three ways to use labels, by the labels themselves, five-fold.
 
-def _key(stem):
-    learner = next(name for name in LEARNERS if stem.endswith(name))
-    name, size, seed = stem[: -len(learner) - 1].rsplit(" ", 2)
-    task = next(task for task in TASKS if task.name.replace(": ", " ") == name)
-    key = {"task": task.name, "kind": task.kind, "table": task.table.split()[0]}
-    return key | {"learner": learner, "size": int(size), "seed": int(seed), "vault": task.vault}
+        The chosen candidate with its offsets, without them, or the learner with the labelled rows
+        added: whichever says the class of most rows that were held back; of equals the first.
+        """
+        told = self.order[:budget]
+        rows = told[np.isin(told, self.open)]
+        name = chosen(judge(CANDIDATES, self.said, rows, self.y[rows]), "best")
+        log, shifted = self.log[CANDIDATES.index(name)], np.zeros(len(told), dtype=int)
+        for k in range(5):
+            mine = np.arange(len(told)) % 5 == k
+            offset = self.offset(name, told[~mine])
+            shifted[mine] = (log[told[mine]] + offset).argmax(axis=1)
+        ways = shifted, log[told].argmax(axis=1), said
+        best = np.argmax([np.sum(way == self.y[told]) for way in ways])
+        added = self.rest[f"added asked {budget} 20"]
+        return (self.rest[name] + self.offset(name, told), self.rest[name], added)[best]
 
 
 def replay(path):
@@ -180,25 +162,19 @@ def replay(path):
     lines = []
     for budget, part in found.groupby("labels"):
         groups = part.groupby("strategy")
-        row = fit.key | {"labels": budget, "used": groups.used.mean()["best"]}
-        row |= groups.gain.mean().to_dict()
+        row = {name: fit.key[name] for name in FIT} | {"labels": budget}
+        row |= {"used": groups.used.mean()["best"]} | groups.gain.mean().to_dict()
         lines.append(row | {f"{n}, losers": np.mean(g < -5) for n, g in groups.gain})
     return fit.scores(), lines
 
 
 def main(folder):
-    """Replay the fits that the tables lack, and write the tables."""
-    tables = [pd.read_csv(path) if path.exists() else pd.DataFrame() for path in (SCORES, LABELS)]
-    done = {tuple(row) for row in tables[0].get(_FIT, pd.DataFrame()).itertuples(index=False)}
-    scores, labels = [], []
-    for path in sorted(Path(folder).glob("* *.npz")):
-        if tuple(_key(path.stem)[name] for name in _FIT) not in done:
-            line, lines = replay(path)
-            scores, labels = [*scores, line], [*labels, *lines]
-    for known, new, path in ((tables[0], scores, SCORES), (tables[1], labels, LABELS)):
-        table = pd.concat([known, pd.DataFrame(new)], ignore_index=True)
-        order = [name for name in (*_FIT, "labels") if name in table]
-        table = table.sort_values(order)
+    """Replay the stored fits, and write the tables."""
+    found = [replay(path) for path in sorted(Path(folder).glob("*.npz"))]
+    lines = [line for _, lines in found for line in lines]
+    for rows, path in (([score for score, _ in found], SCORES), (lines, LABELS)):
+        table = pd.DataFrame(rows)
+        table = table.sort_values([name for name in (*FIT, "labels") if name in table])
         table.to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
         print(f"{path.name}: {len(table)} lines")
 

@@ -8,10 +8,10 @@ needs no new fit, the strategies of asking above all, is then computed from thes
 ``benchmarks.natural``. A stopped run goes on where it stopped; everything runs on one thread.
 """
 
-import os
 import sys
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +32,10 @@ LEARNERS = {
 }
 #: The learners of large draws: a forest would take most of the time.
 LARGE = tuple(LEARNERS)[:3]
-#: Draws of each size, and the budgets with which labelled rows join the source.
-DRAWS = {300: 1, 3000: 1}
-BUDGETS = (20, 50)
+#: What is kept of the guard's report.
+SEEN = ("auc", "auc_p", "residual_auc", "prior_p", "condition", "open")
+#: Numbers of labelled rows that join the source, and what each of them weighs there.
+BUDGETS, ADDED_WEIGHTS = (20, 50), (5.0, 20.0)
 
 
 def label_shift_weights(cross, regularise):
@@ -59,9 +60,10 @@ def _skada_weights(X, X_target):
 
     set_config(enable_metadata_routing=False)  # which skada switches on for the whole process
     both, domain = np.vstack([X, X_target]), np.repeat([1, -2], [len(X), len(X_target)])
-    adapters = {"skada nearest": skada.NearestNeighborReweightAdapter(laplace_smoothing=True)}
-    if len(X) <= SIZES[0]:
-        adapters["skada KLIEP"] = skada.KLIEPReweightAdapter([0.01, 0.1, 1.0], random_state=0)
+    adapters = {
+        "skada nearest": skada.NearestNeighborReweightAdapter(laplace_smoothing=True),
+        "skada KLIEP": skada.KLIEPReweightAdapter([0.01, 0.1, 1.0], random_state=0),
+    }
     for name, adapter in adapters.items():
         adapter.fit(both, sample_domain=domain)
         weights = np.asarray(adapter.compute_weights(both, sample_domain=domain))[: len(X)].ravel()
@@ -69,81 +71,85 @@ def _skada_weights(X, X_target):
         yield name, np.maximum(weights, 1e-6) / weights.mean() if good else np.ones(len(X))
 
 
-def measure(learner, X, y, X_target, y_target, X_rest, y_rest, shared, seed):
-    """Everything to be stored of one fit."""
-    guard = GuardedDDRClassifier(learner, random_state=seed).fit(X, y, X_target)
+def _with_added(learner, X, y, X_target, y_target, rows, weight):
+    """The learner with labelled rows of the target among the source."""
+    weights = np.append(np.ones(len(y)), np.full(len(rows), weight))
+    both = np.vstack([X, X_target[rows]]), np.append(y, y_target[rows])
+    return fit_weighted(learner, *both, weights)
+
+
+def _held_out(learner, X, y, X_target, y_target, rows):
+    """What is said of each labelled row where four fifths of the others are added."""
+    said, fold = np.zeros(len(rows), dtype=int), np.arange(len(rows)) % 5
+    for k in range(5):
+        args = X_target, y_target, rows[fold != k], ADDED_WEIGHTS[1]
+        said[fold == k] = _with_added(learner, X, y, *args).predict(X_target[rows[fold == k]])
+    return said
+
+
+def measure(learner, X, y, X_target, y_target, X_rest, y_rest, shared):
+    """Everything to be stored of one fit; ``shared`` has other packages' weights."""
+    guard = GuardedDDRClassifier(learner, random_state=0).fit(X, y, X_target)
     models, report = dict(guard.models_), guard.report_
     cross = Crossfit(learner, X, y, X_target)
     for name, regularise in (("BBSE", False), ("RLLS", True)):
         shift = np.log(label_shift_weights(cross, regularise))
         known = models["calibrated"]
         models[name] = AdjustedClassifier(known.estimator, known.temperature, known.offset + shift)
-    for name, weights in shared.items():
-        models[name] = fit_weighted(learner, X, y, weights)
-    rng = np.random.default_rng(seed)
-    designs = ("asked", "random") if len(X) <= SIZES[0] else ()  # many rows cost too much
-    orders = {"asked": guard.ask(50), "random": rng.permutation(len(y_target))[:50]}
-    for design in designs:
-        order = orders[design]
-        for budget in BUDGETS:
-            rows = order[:budget]
-            for name, weight in (("5", 5.0), ("20", 20.0), ("equal", len(y) / len(rows))):
-                models[f"added {design} {budget} {name}"] = fit_weighted(
-                    learner,
-                    np.vstack([X, X_target[rows]]),
-                    np.append(y, y_target[rows]),
-                    np.append(np.ones(len(y)), np.full(len(rows), weight)),
-                )
-        if len(X) <= SIZES[0]:  # the labels as known posteriors of Algorithm 1
-            known = np.full(len(y_target), -1)
-            known[order[:20]] = y_target[order[:20]]
-            ddr = DDRClassifier(learner, random_state=seed)
-            ddr.fit(X, y, X_target, y_target=known)
-            models[f"DDR told {design} 20"] = ddr.estimator_
-    stored = {"names": np.array(list(models)), "y_target": y_target, "y_rest": y_rest}
-    stored["order"] = guard.ask(len(y_target))
+    for name, weight in shared.items():
+        models[name] = fit_weighted(learner, X, y, weight)
+    order = guard.ask(len(y_target))
+    if len(X) <= SIZES[0]:  # many rows would cost too much
+        by_chance = np.random.default_rng(0).permutation(len(y_target))
+        orders = {"asked": order, "random": by_chance}
+        for budget, weight, design in product(BUDGETS, ADDED_WEIGHTS, orders):
+            rows = orders[design][:budget]
+            added = _with_added(learner, X, y, X_target, y_target, rows, weight)
+            models[f"added {design} {budget} {weight:g}"] = added
+        known = np.full(len(y_target), -1)  # the labels as known posteriors of Algorithm 1
+        known[order[:20]] = y_target[order[:20]]
+        ddr = DDRClassifier(learner, random_state=0).fit(X, y, X_target, y_target=known)
+        models["DDR told 20"] = ddr.estimator_
+    stored = {"names": list(models), "y_target": y_target, "y_rest": y_rest, "order": order}
+    for budget in BUDGETS if len(X) <= SIZES[0] else ():
+        stored[f"held {budget}"] = _held_out(learner, X, y, X_target, y_target, order[:budget])
     for which, sample in (("target", X_target), ("rest", X_rest)):
         said = [logarithms(model.predict_proba(sample)) for model in models.values()]
         stored[which] = np.array(said, dtype=np.float16)
-    seen = ("auc", "auc_p", "residual_auc", "prior_p", "condition", "open")
-    stored |= {name: getattr(report, name) for name in seen}
-    stored["em_changes"], stored["choice"] = report.changes["em"], guard.choice_
-    return stored
+    return stored | {name: getattr(report, name) for name in SEEN}
 
 
-def units():
-    """All fits, small draws of natural tasks first, so that a partial run tells most."""
-    plan = [(size, seed) for size in SIZES for seed in range(DRAWS[size])]
-    for size, seed in sorted(plan, key=lambda pair: (pair[1], pair[0])):
-        for task in TASKS:
-            if size == SIZES[0] or task.kind not in MADE:
-                yield task, size, seed
+def units(part=1):
+    """All draws, small ones first, so that a partial run tells most; or one in so many."""
+    large = [(task, SIZES[1]) for task in TASKS if task.kind not in MADE]
+    every = [(task, SIZES[0]) for task in TASKS] + large
+    rows = np.random.default_rng(0).permutation(len(every))[: len(every) // part]
+    return [every[row] for row in sorted(rows)]
 
 
-def main(folder):
+def main(folder, part=1):
+    """Measure what FOLDER lacks."""
     warnings.simplefilter("ignore")
     folder, start = Path(folder), time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    for task, size, seed in units():
-        stem = f"{task.kind} {task.name.split(': ')[1]} {size} {seed}"
-        names = LEARNERS if size == SIZES[0] else LARGE
-        wanted = [n for n in names if not (folder / f"{stem} {n}.npz").exists()]
-        if not wanted or (folder / f"{stem}.none").exists():
+    for task, size in units(int(part)):
+        drawn, weights = draw(task, size), {}
+        learners = LEARNERS if size == SIZES[0] else LARGE
+        stem = f"{task.name.replace(': ', ' ')} {size}"
+        missing = [name for name in learners if not (folder / f"{stem} {name}.npz").exists()]
+        if drawn is None or not missing:
             continue
-        drawn = draw(task, size, seed)
-        if drawn is None:
-            (folder / f"{stem}.none").touch()
-            continue
-        shared = dict(_skada_weights(drawn[0], drawn[2])) if size == SIZES[0] else {}
-        for name in wanted:
-            begun = time.monotonic()
-            stored = measure(LEARNERS[name], *drawn, shared, seed)
-            partial = folder / "partial.npz"
-            np.savez_compressed(partial, **stored)
-            os.replace(partial, folder / f"{stem} {name}.npz")
-            spent = time.monotonic() - begun
-            print(f"{time.monotonic() - start:.0f} s: {stem}, {name} ({spent:.1f} s)", flush=True)
+        if size == SIZES[0]:
+            weights = dict(_skada_weights(drawn[0], drawn[2]))
+        for name in missing:
+            key = {"task": task.name, "learner": name, "size": size}
+            stored = measure(LEARNERS[name], *drawn, weights)
+            partial = folder / "partial"
+            with partial.open("wb") as file:
+                np.savez_compressed(file, **key, **stored)
+            partial.replace(folder / f"{stem} {name}.npz")
+            print(f"{time.monotonic() - start:.0f} s: {stem}, {name}", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

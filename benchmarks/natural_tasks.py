@@ -68,7 +68,8 @@ def _read(name):
     if path.suffix == ".json":
         return pd.read_json(path, convert_dates=False)
     if "winequality" in path.stem:
-        return pd.read_csv(path, sep=";").rename(columns=lambda c: c if c == "quality" else None)
+        frame = pd.read_csv(path, sep=";")
+        return frame.set_axis([*(f"c{n}" for n in range(frame.shape[1] - 1)), "quality"], axis=1)
     plain = path.suffix == ".csv"
     frame = pd.read_csv(path, comment=None if plain else "@", header=0 if plain else None)
     return frame if plain else frame.rename(columns=lambda number: f"c{number}")
@@ -79,8 +80,6 @@ def sides(task):
     """``(X, y, is_source)`` of a natural task: numbers, columns of categories one-hot."""
     frames = [_read(name) for name in task.table.split()]
     for number, frame in enumerate(frames):
-        if "quality" in frame:
-            frame.columns = [f"c{c}" for c in range(frame.shape[1] - 1)] + ["quality"]
         frame["_side"] = number
     frame = pd.concat(frames, ignore_index=True)
     if task.rows:
@@ -136,13 +135,13 @@ def _with_prior(y, rows, prior, rng):
     return np.concatenate(parts)
 
 
-def draw(task, size, seed):
+def draw(task, size):
     """``(X, y, X_target, y_target, X_rest, y_rest)``, standardised on the source.
 
     At most ``size`` rows each of source and target, and 1,000 other rows of the target to measure
     on, which nobody may ask about. None where a large draw would hardly differ from a small one.
     """
-    rng = np.random.default_rng([size, seed, *task.name.encode()])
+    rng = np.random.default_rng([size, 0, *task.name.encode()])
     source, target = _split(task, rng)
     n = min(size, 4 * len(source[1]) // 5)
     n_target = min(size, len(target[1]) // 2)

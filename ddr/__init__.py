@@ -22,7 +22,7 @@ _NAMES = {
     "kde": "KDERatio",
     "algorithm": "rounds until_drop",
     "ratio": "ConstantRatio OverlapWarning AgreementWarning",
-    "iwcv": "IWSearchCV importance_weighted_score",
+    "iwcv": "IWSearchCV",
     "information": "entropy mutual_information effective_sample_size",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}

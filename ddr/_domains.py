@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_consistent_length, get_tags
+from sklearn.utils import InputTags, check_array, check_consistent_length, get_tags
 
 
 def rows_of(X, index):
@@ -89,11 +89,11 @@ def known_posteriors(y_target, classes, n_target):
     return known
 
 
-def takes_nan(learner):
-    """Whether a learner, or a pipeline's first step, takes missing values."""
+def first_step(learner):
+    """What kinds of input a learner, or a pipeline's first step, takes: scikit-learn's tags."""
     while isinstance(learner, Pipeline):
         learner = learner.steps[0][1]
-    return hasattr(learner, "__sklearn_tags__") and get_tags(learner).input_tags.allow_nan
+    return get_tags(learner).input_tags if hasattr(learner, "__sklearn_tags__") else InputTags()
 
 
 def rows_for_ratio(X, y, X_target, transform, model):

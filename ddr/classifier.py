@@ -4,21 +4,14 @@ import warnings
 from time import perf_counter
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.metrics import accuracy_score
-from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import check_count, check_given, check_rows, check_weights
-from ddr._domains import check_alike, known_posteriors, rows_for_ratio, takes_nan, two_samples
+from ddr._adapting import AdaptingClassifier
+from ddr._checks import check_count, check_given, check_weights
+from ddr._domains import check_alike, known_posteriors, rows_for_ratio, two_samples
 from ddr.algorithm import State, rounds, until_drop
 from ddr.information import effective_sample_size
-from ddr.iwcv import check_labelled, fit_weighted, weight_parameter
-from ddr.ratio import LOW_AGREEMENT, AgreementWarning, DensityRatio, OverlapWarning, warn_of_overlap
-from ddr.ulsif import ULSIF
+from ddr.iwcv import fit_weighted
+from ddr.ratio import LOW_AGREEMENT, AgreementWarning, OverlapWarning, warn_of_overlap
 
 
 def _told(states, max_iter):
@@ -41,12 +34,7 @@ def _record(state, last):
     }
 
 
-def _estimator_has(method):
-    """Whether the fitted learner, or the one to be fitted, has a method."""
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator or GaussianNB()), method)
-
-
-class DDRClassifier(ClassifierMixin, BaseEstimator):
+class DDRClassifier(AdaptingClassifier):
     r"""Classifier that adapts to an unlabelled target sample by class-wise density ratios.
 
     It runs the paper's Algorithm 1, whether or not the samples differ;
@@ -132,10 +120,6 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    # A pipeline hands these on without being asked to.
-    __metadata_request__fit = {"X_target": True, "y_target": True, "sample_domain": True}  # noqa: RUF012
-    __metadata_request__score = {"sample_domain": True}  # noqa: RUF012
-
     def __init__(
         self,
         estimator=None,
@@ -176,13 +160,14 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         """
         check_given(X, "X")
         learner, ratio = self._parts()
+        if not callable(self.stopping):
+            raise TypeError(f"stopping must be a function like until_drop, got {self.stopping!r}")
         X, y, X_target, sample_weight = two_samples(X, y, X_target, sample_domain, sample_weight)
-        X, y = self._check_training(learner, X, y)
+        X, y, X_target = self._check_samples(X, y, X_target)
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, len(y))
         if X_target is None:
             return self._fit_plain(learner, X, y, sample_weight)
-        X_target = self._check_target(X_target)
         seen = []
 
         def view(model):
@@ -193,7 +178,7 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
 
         options = {"view": view, "sample_weight": sample_weight}
         if y_target is not None:
-            options["known"] = known_posteriors(y_target, self.classes_, len(X_target))
+            options["known"] = known_posteriors(y_target, self.classes_, X_target.shape[0])
         states = rounds(X, y, X_target, learner, ratio, **options)
         max_iter = check_count(self.max_iter, "max_iter")
         if self.verbose:
@@ -211,59 +196,6 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         self._keep(State(ones, ones, np.ones(len(self.classes_)), model, None), 1, [])
         self.initial_estimator_ = model
         return self
-
-    def _parts(self):
-        """Clones of learner and ratio, seeded."""
-        rng = check_random_state(self.random_state)
-        learner = GaussianNB() if self.estimator is None else self.estimator
-        ratio = ULSIF() if self.ratio is None else self.ratio
-        able = hasattr(learner, "predict_proba") and weight_parameter(learner) is not None
-        if isinstance(learner, type) or not able:
-            raise TypeError(
-                "estimator must be a classifier like GaussianNB(), with predict_proba and a fit "
-                f"that takes sample_weight, got {learner!r}"
-            )
-        if not isinstance(ratio, DensityRatio):
-            raise TypeError(f"ratio must be a ratio estimator like ULSIF(), got {ratio!r}")
-        if not callable(self.stopping):
-            raise TypeError(f"stopping must be a function like until_drop, got {self.stopping!r}")
-        learner, ratio = clone(learner), clone(ratio)
-        for part in (learner, ratio):
-            seeds = {
-                name: rng.randint(2**31 - 1)
-                for name, value in sorted(part.get_params().items())
-                if value is None and (name == "random_state" or name.endswith("__random_state"))
-            }
-            part.set_params(**seeds)
-        return learner, ratio
-
-    def _check_training(self, learner, X, y):
-        """Check the training sample, and note its classes."""
-        self._table = hasattr(X, "columns")  # DataFrames go to the learner as they are
-        self._finite = "allow-nan" if takes_nan(learner) else True
-        if self._table:
-            validate_data(self, X, skip_check_array=True)
-            y, _ = check_labelled(self, X, y, None)
-        else:
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite)
-            check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y must have at least 2 classes, got one class, {self.classes_.tolist()[0]!r}"
-            )
-        return X, y
-
-    def _check_target(self, X_target):
-        if np.ndim(X_target) == 1:
-            raise ValueError(
-                "X_target must hold the rows of a sample, in two dimensions, got one dimension of "
-                f"length {len(X_target)}: weights are given by name, sample_weight=..."
-            )
-        if self._table:
-            validate_data(self, X_target, reset=False, skip_check_array=True)
-            return X_target
-        return check_rows(self, X_target, "X_target", ensure_all_finite=self._finite)
 
     def _keep(self, state, n_iter, states):
         self.weights_, self.estimator_ = state.weights, state.model
@@ -298,43 +230,6 @@ class DDRClassifier(ClassifierMixin, BaseEstimator):
         else:
             return
         warnings.warn(message, kind, stacklevel=3)
-
-    def _ask(self, method, X):
-        """What the learner says of new rows."""
-        check_is_fitted(self)
-        options = {"dtype": np.float64, "ensure_all_finite": self._finite}
-        if self._table and hasattr(X, "columns"):
-            options = {"skip_check_array": True}
-        return getattr(self.estimator_, method)(validate_data(self, X, reset=False, **options))
-
-    def predict(self, X):
-        """Predicted class of each row."""
-        return self._ask("predict", X)
-
-    def predict_proba(self, X):
-        """Class probabilities of each row, shape (n, m)."""
-        return self._ask("predict_proba", X)
-
-    @available_if(_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X):
-        """Logarithms of the class probabilities, where the learner has them."""
-        return self._ask("predict_log_proba", X)
-
-    @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X):
-        """Decision values, where the learner has them."""
-        return self._ask("decision_function", X)
-
-    def score(self, X, y, sample_weight=None, *, sample_domain=None):
-        """Accuracy; where ``sample_domain`` marks rows of both samples, that on the source."""
-        if sample_domain is not None and np.any(np.asarray(sample_domain) > 0):
-            X, y, _, sample_weight = two_samples(X, y, None, sample_domain, sample_weight)
-        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_nan(self.estimator)
-        return tags
 
 
 def ddr_weights(X, y, X_target, estimator=None, ratio=None, **options):

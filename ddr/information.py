@@ -56,11 +56,6 @@ def mutual_information(posteriors, prior=None):
     """
     posteriors = np.atleast_2d(_as_posteriors(posteriors, "posteriors"))
     prior = posteriors.mean(axis=0) if prior is None else _as_posteriors(prior, "prior")
-    if prior.shape != posteriors.shape[1:]:
-        raise ValueError(
-            f"prior must have one entry for each of the {posteriors.shape[1]} classes, "
-            f"got shape {prior.shape}"
-        )
     return float(entropy(prior) - entropy(posteriors).mean())
 
 

@@ -70,14 +70,14 @@ def weighted_splits(cv, X, y, weight, random_state=None):
 
 def posterior_loss(y_index, posterior, loss):
     r"""Loss of each row's posterior probabilities."""
-    truth = y_index.reshape((-1,) + (1,) * (posterior.ndim - 2))
+    truth = np.eye(posterior.shape[-1])[y_index].reshape(
+        len(y_index), *[1] * (posterior.ndim - 2), -1
+    )
     if loss == "zero_one":
-        return (posterior.argmax(axis=-1) != truth).astype(float)
-    truth = np.broadcast_to(truth[..., None], (*posterior.shape[:-1], 1))
-    chosen = np.take_along_axis(posterior, truth, axis=-1)[..., 0]
-    if loss == "log":
-        return -np.log(np.maximum(chosen, np.finfo(float).eps))
-    return np.einsum("...c,...c->...", posterior, posterior) - 2 * chosen + 1
+        return (posterior.argmax(axis=-1) != truth.argmax(axis=-1)).astype(float)
+    if loss == "squared":
+        return np.square(posterior - truth).sum(axis=-1)
+    return -np.log(np.maximum((posterior * truth).sum(axis=-1), np.finfo(float).eps))
 
 
 def weighted_risk(losses, weight):
@@ -174,63 +174,8 @@ def check_labelled(estimator, X, y, sample_weight):
     return y, check_weights(sample_weight, len(y))
 
 
-def importance_weighted_score(
-    estimator,
-    X,
-    y,
-    sample_weight=None,
-    cv=5,
-    loss="zero_one",
-    *,
-    random_state=None,
-):
-    r"""Importance-weighted cross-validation risk of a classifier: lower is better.
-
-    Parameters
-    ----------
-    estimator : scikit-learn classifier
-        Cloned for each fold. A ``Pipeline`` passes the weights to its last step (as
-        ``<last step>__sample_weight``); the steps before it are fitted without weights.
-    X : array-like of shape (n, d)
-    y : array-like of shape (n,)
-    sample_weight : array-like of shape (n,), default=None
-        Importance of each row, in any scale; ``None`` is plain cross-validation. Rows of weight
-        zero are left out of everything.
-    cv : int, splitter or iterable, default=5
-        Number of stratified folds (fewer when a class is rare, see ``stratified_folds``), an
-        object with scikit-learn's ``split``, or an iterable of (train, test) index arrays.
-    loss : {"zero_one", "log", "squared"}, default="zero_one"
-        ``"squared"`` is the Brier score; it and ``"log"`` need ``predict_proba``.
-    random_state : int, RandomState or None
-        Shuffles the rows when ``cv`` is a number.
-
-    Returns
-    -------
-    float
-        :math:`\sum_i w_i \ell_i / \sum_i w_i` over all held-out rows.
-
-    Notes
-    -----
-    Estimates the risk of the paper's eq. (2) with the ratio of joint densities as weights, or of
-    eq. (3) with the ratio of marginal ones. A fold whose training rows hold one class only is
-    scored as if that class were predicted always.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]]), [0, 0, 1, 1, 0, 1]
-    >>> importance_weighted_score(GaussianNB(), X, y, sample_weight=[1, 1, 1, 1, 5, 5], cv=3)
-    0.0
-    """
-    check_choice(loss, "loss", LOSSES)
-    y, weight = check_labelled(estimator, X, y, sample_weight)
-    splits = weighted_splits(cv, X, y, weight, random_state)
-    return float(_fold_risks(estimator, X, y, sample_weight, splits, loss)[1])
-
-
 class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Choose hyper-parameters of any classifier by importance-weighted cross-validation.
+    r"""Choose hyper-parameters of any classifier by importance-weighted cross-validation.
 
     Like scikit-learn's ``GridSearchCV``, but held-out losses are weighted by ``sample_weight``,
     as the fits are; ``GridSearchCV`` weights the fits only.
@@ -238,13 +183,18 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : scikit-learn classifier
+        Cloned for each fold. A ``Pipeline`` passes the weights to its last step (as
+        ``<last step>__sample_weight``); the steps before it are fitted without weights.
     param_grid : dict or list of dict
-        Values to try for each parameter, as for ``GridSearchCV``.
+        Values to try for each parameter, as for ``GridSearchCV``; ``{}`` scores ``estimator``.
     cv : int, splitter or iterable, default=5
-        All candidates see the same folds.
+        Number of stratified folds (fewer when a class is rare, see ``stratified_folds``), an
+        object with scikit-learn's ``split``, or an iterable of (train, test) index arrays. All
+        candidates see the same folds.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
+        ``"squared"`` is the Brier score; it and ``"log"`` need ``predict_proba``.
     random_state : int, RandomState or None
-        These, and ``estimator``, as of ``importance_weighted_score``.
+        Shuffles the rows when ``cv`` is a number.
 
     Attributes
     ----------
@@ -253,7 +203,8 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sorted, values as given, the last name varying fastest): list strongly regularising values
         first.
     best_score_ : float
-        Weighted risk of ``best_params_``: lower is better.
+        Weighted risk of ``best_params_``, :math:`\sum_i w_i \ell_i / \sum_i w_i` over all held-out
+        rows: lower is better.
     best_index_ : int
     best_estimator_ : classifier
         Fitted on all rows of positive weight.
@@ -262,6 +213,12 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_ : ndarray of shape (m,)
     n_features_in_ : int
         Where X tells it.
+
+    Notes
+    -----
+    The risk estimates that of the paper's eq. (2) with the ratio of joint densities as weights, or
+    of eq. (3) with the ratio of marginal ones. Rows of weight zero are left out of everything. A
+    fold whose training rows hold one class only is scored as if that class were predicted always.
 
     Examples
     --------
@@ -292,6 +249,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
+            Importance of each row, in any scale; ``None`` is plain cross-validation.
         X_target : array-like of shape (n_test, d), default=None
             For an estimator that adapts itself, like ``DDRClassifier``: every fit sees all of it,
             and the weights act on the scores only.

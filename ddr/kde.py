@@ -47,7 +47,6 @@ class KDERatio(DensityRatio):
     weights_ : ndarray of shape (n_train,)
     sigma_ : tuple of float
         Bandwidths of the training and the test estimate.
-    mean_weight_, effective_sample_size_ : float
 
     Examples
     --------

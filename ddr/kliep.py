@@ -13,7 +13,7 @@ _TINY = 1e-300
 WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 
 
-def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, max_iter=100):
+def kliep_coefficients(K_test, mean_train, test_weight, tol=1e-9, max_iter=100):
     r"""Maximise the weighted log-likelihood of the test rows under a normalised ratio.
 
     .. math::
@@ -33,8 +33,6 @@ def kliep_coefficients(K_test, mean_train, test_weight, start=None, tol=1e-9, ma
     seen = np.any(components > 0, axis=1) & (share > 0)  # no coefficients can change the others
     components, share = components[seen], share[seen]
     pi = np.full(len(mean_train), 1.0 / len(mean_train))
-    if start is not None and np.all(components @ (start * mean_train) > 0):
-        pi = start * mean_train
     value = _penalised(pi, components, share)
     for _ in range(max_iter):
         ratio = components @ pi
@@ -70,17 +68,14 @@ def _newton_step(pi, gradient, root):
     return np.maximum(end, 0.0) - pi
 
 
-def _solve(train, K_test, test_weight, sigma, **options):
+def _solve(train, K_test, test_weight, sigma):
     """Coefficients at one width; zero at centres that no training row reaches."""
     mean = sum(K.sum(axis=0) for _, K in train.at(sigma)) / len(train.X)
     # A centre that no training row reaches cannot enter: the constraint could not hold.
     reached = mean > 1e-12
     alpha = np.zeros(len(mean))
     if np.any(reached):
-        options = {name: value[reached] for name, value in options.items()}
-        alpha[reached] = kliep_coefficients(
-            K_test[:, reached], mean[reached], test_weight, **options
-        )
+        alpha[reached] = kliep_coefficients(K_test[:, reached], mean[reached], test_weight)
     return alpha
 
 
@@ -112,7 +107,6 @@ class KLIEP(DensityRatio):
         Held-out mean log-ratio of each width, the larger the better; None when nothing was chosen.
     centers_ : ndarray of shape (b, d)
     alpha_ : ndarray of shape (b,)
-    mean_weight_, effective_sample_size_ : float
 
     Notes
     -----
@@ -169,11 +163,10 @@ class KLIEP(DensityRatio):
         if folds.max() < 1:
             return 0.0  # a single distinct row cannot be held out
         K_test = gaussian_kernel(X_test, self.centers_, sigma)
-        start = _solve(train, K_test, test_weight, sigma)
         total = 0.0
         for fold in range(folds.max() + 1):
             held = folds == fold
-            alpha = _solve(train, K_test[~held], test_weight[~held], sigma, start=start)
+            alpha = _solve(train, K_test[~held], test_weight[~held], sigma)
             total += test_weight[held] @ np.log(np.maximum(K_test[held] @ alpha, _TINY))
         return total / test_weight.sum()
 

@@ -51,7 +51,6 @@ class KMM(DensityRatio):
     weights_ : ndarray of shape (n_train,)
         Between 0 and ``bound``.
     sigma_ : float
-    mean_weight_, effective_sample_size_ : float
 
     Notes
     -----
@@ -84,22 +83,17 @@ class KMM(DensityRatio):
         n = len(X_train)
         bound = check_positive(self.bound, "bound")
         epsilon = 1.0 - n**-0.5 if self.epsilon is None else check_positive(self.epsilon, "epsilon")
-        if bound < 1.0 - epsilon:
-            raise ValueError(
-                f"bound must be at least 1 - epsilon = {1.0 - epsilon:g}, got {self.bound!r}"
-            )
-        self.sigma_ = self._width(X_test, test_weight)
+        if self.sigma is None:
+            some = choose_centers(X_test, 500, test_weight, self.random_state)
+            self.sigma_ = median_distance(some)
+        else:
+            self.sigma_ = check_positive(self.sigma, "sigma")
         K = gaussian_kernel(X_train, X_train, self.sigma_)
         K[np.diag_indices(n)] += check_positive(self.ridge, "ridge")
         kappa = np.empty(n)
         for rows, cross in KernelBlocks(X_train, X_test).at(self.sigma_):
             kappa[rows] = n * (cross @ test_weight) / test_weight.sum()
         self.weights_ = kmm_weights(K, kappa, bound, epsilon)
-
-    def _width(self, X_test, test_weight):
-        if self.sigma is not None:
-            return check_positive(self.sigma, "sigma")
-        return median_distance(choose_centers(X_test, 500, test_weight, self.random_state))
 
     def _predict(self, X):
         raise NotImplementedError("KMM has no value at new rows: use ULSIF or KLIEP for those")

@@ -43,11 +43,9 @@ def centers_of(estimator, X, weight, random_state):
 
 
 def quadratic_minimum(P, c, tol, **constraints):
-    """Where x'Px/2 + c'x is least, and the status of the solver, which KLIEP and KMM alone need."""
-    try:
-        import piqp
-    except ImportError as error:
-        raise ImportError(f"KLIEP and KMM need the package piqp: {error}") from error
+    """Where x'Px/2 + c'x is least, and the status of the solver."""
+    import piqp  # which KLIEP and KMM alone need
+
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = tol
     solver.setup(P, c, **constraints)
@@ -103,9 +101,6 @@ class DensityRatio(BaseEstimator):
         X_test = check_rows(self, X_test, "X_test")
         test_weight = check_weights(test_weight, len(X_test), "test_weight")
         self._fit(X_train, X_test, test_weight)
-        self.mean_weight_ = float(self.weights_.mean())
-        effective = effective_sample_size(self.weights_) if self.weights_.any() else 0.0
-        self.effective_sample_size_ = effective
         warn_of_overlap(X_train, X_test[test_weight > 0], self.weights_, stacklevel=2)
         return self
 

@@ -248,8 +248,6 @@ class ULSIF(DensityRatio):
         Estimated objective of every pair, the smaller the better; None when nothing was chosen.
     centers_ : ndarray of shape (b, d)
     alpha_ : ndarray of shape (b,)
-    mean_weight_, effective_sample_size_ : float
-        The mean of the weights (1 for a perfect ratio), and on how many rows they rest.
 
     See Also
     --------

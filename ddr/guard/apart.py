@@ -1,11 +1,10 @@
-"""Two samples side by side: how well they are told apart, and where one lies without the other."""
+"""Two samples side by side: how well they are told apart."""
 
 import numpy as np
 from scipy.stats import norm
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from ddr.information import effective_sample_size
@@ -42,12 +41,3 @@ def tell_apart(X, X_target, weight=None):
     n, m = effective_sample_size(weight), len(others)
     p_value = float(norm.sf((auc - 0.5) / np.sqrt((n + m + 1) / (12 * n * m))))
     return auc, p_value, (scores[side == 0], scores[side == 1])
-
-
-def unsupported_share(X, X_target):
-    """Share of target rows farther from the source than 99 % of its rows are from one another."""
-    source, target = X[_some(len(X))], X_target[_some(len(X_target))]
-    scaler = StandardScaler().fit(source)
-    index = NearestNeighbors(n_neighbors=1).fit(scaler.transform(source))
-    usual = np.quantile(index.kneighbors()[0], 0.99)
-    return float(np.mean(index.kneighbors(scaler.transform(target))[0] > usual))

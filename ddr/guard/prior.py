@@ -66,6 +66,12 @@ def calibrate(log_posteriors, codes, weight=None, temperature=True, ridge=1e-3):
     return found[0], found[1:]
 
 
+def _within(rows, fold, weight):
+    """Rows less the mean of their fold, times their weights."""
+    sums = [np.bincount(fold, weight * column) for column in rows.T]
+    return weight[:, None] * (rows - (np.array(sums) / np.bincount(fold, weight)).T[fold])
+
+
 class Crossfit:
     """Posteriors of source and target rows by models that did not learn from the source row.
 
@@ -97,23 +103,17 @@ class Crossfit:
         Hotelling's test of the differences within folds; no calibration and no EM come into it. It
         also rejects where p(x) moved along the posteriors with the prior as it was.
         """
-        n, n_target, folds = len(self.source), len(self.target), self.fold.max() + 1
-        middle = [
-            np.array([np.average(rows[fold == k], 0, w[fold == k]) for k in range(folds)])
-            for rows, fold, w in (
-                (self.source, self.fold, self.weight),
-                (self.target, self.target_fold, np.ones(n_target)),
-            )
-        ]
-        share = np.bincount(self.target_fold) / n_target
-        apart = share @ (middle[1] - middle[0])
-        scale = self.weight * share[self.fold] / np.bincount(self.fold, self.weight)[self.fold]
-        rest = scale[:, None] * (self.source - middle[0][self.fold])
-        rest_target = (self.target - middle[1][self.target_fold]) / n_target
+        n, n_target = len(self.source), len(self.target)
+        even = np.full(n_target, 1 / n_target)
+        share = np.bincount(self.target_fold, even) / np.bincount(self.fold, self.weight)
+        weight = self.weight * share[self.fold]  # each fold counts as much as in the target
+        apart = even @ self.target - weight @ self.source
+        rest = _within(self.source, self.fold, weight)
+        rest_target = _within(self.target, self.target_fold, even)
         covariance = rest.T @ rest + rest_target.T @ rest_target
         kept = self.source.any(axis=0) & (np.diag(covariance) > 1e-14)
         kept[np.flatnonzero(kept)[:1]] = False  # posteriors add up to one
-        d, freedom = kept.sum(), n + n_target - 2 * folds
+        d, freedom = kept.sum(), n + n_target - 2 * len(share)
         if d == 0 or freedom <= d:
             return 1.0
         t2 = apart[kept] @ np.linalg.pinv(covariance[np.ix_(kept, kept)]) @ apart[kept]
@@ -143,10 +143,14 @@ class AdjustedClassifier(ClassifierMixin, BaseEstimator):
         self.offset = offset
         self.classes_ = estimator.classes_
 
+    def predict_log_proba(self, X):
+        """Logarithms of the adjusted class probabilities."""
+        logits = self.temperature * logarithms(self.estimator.predict_proba(X)) + self.offset
+        return log_softmax(logits, axis=1)
+
     def predict_proba(self, X):
         """Adjusted class probabilities."""
-        logits = self.temperature * logarithms(self.estimator.predict_proba(X)) + self.offset
-        return np.exp(log_softmax(logits, axis=1))
+        return np.exp(self.predict_log_proba(X))
 
     def predict(self, X):
         """Most probable class."""

@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 from html import escape
 from textwrap import wrap
 
-import numpy as np
-
 #: What a guard chooses among, and what that is called in a sentence.
 CHOICES = {
     "none": "no weights",
@@ -22,57 +20,35 @@ class Rule:
     """Limits within which a class prior is corrected without labels; ``RULE`` has the fitted ones.
 
     A large shift (an AUC of at least ``large``) of which correcting the prior leaves at most half
-    is hardly explained by chance: ``condition`` may be four times as large there, and the other two
-    limits do not count.
+    is hardly explained by chance: ``condition`` may be four times as large there, and ``residual``
+    does not count.
     """
 
     prior_p: float
     condition: float
     residual: float
-    changed: float
     large: float
 
     def choose(self, seen):
         """Choice and its reason, from a report or anything else with the same attributes."""
+        left = abs(seen.residual_auc - 0.5)
+        large = seen.auc >= self.large and left <= (seen.auc - 0.5) / 2
+        limit = self.condition * (4 if large else 1)
         if seen.prior_p >= self.prior_p:
             return "none", f"the class prior may well be unchanged (p = {seen.prior_p:.2g})"
-        left = abs(seen.residual_auc - 0.5)
-        differs = f"the class prior differs (p = {seen.prior_p:.1g})"
-        explains = (
-            f"explains the shift (AUC {seen.auc:.2f}, {seen.residual_auc:.2f} once corrected)"
-        )
-        known = seen.condition <= 4 * self.condition
-        if known and seen.auc >= self.large and left <= (seen.auc - 0.5) / 2:
-            return "em", f"{differs}, and {explains}"
-        if seen.condition > self.condition:
-            hardly = f"condition number {seen.condition:.1f}, limit {self.condition:g}"
+        if seen.condition > limit:
+            hardly = f"condition number {seen.condition:.1f}, limit {limit:g}"
             return "none", f"this learner hardly tells the target's class prior ({hardly})"
-        if left > self.residual:
+        if left > self.residual and not large:
             rest = f"once the prior is corrected, an AUC of {seen.residual_auc:.2f} is left"
             return "none", f"more than the class prior changed: {rest}"
-        if seen.changes["em"] > self.changed:
-            return "none", f"correcting the prior would change {seen.changes['em']:.0%} of the rows"
-        return "em", f"{differs}, and {explains}"
+        differs = f"the class prior differs (p = {seen.prior_p:.1g})"
+        once = f"AUC {seen.auc:.2f}, {seen.residual_auc:.2f} once corrected"
+        return "em", f"{differs}, and explains the shift ({once})"
 
 
 #: Fitted to natural and made shifts; a test fits it again from the stored benchmark.
-RULE = Rule(prior_p=0.05, condition=2.0, residual=0.15, changed=0.2, large=0.6)
-
-
-@dataclass(frozen=True)
-class Gain:
-    """Estimated gain of a candidate over no weights, in points of accuracy on the target.
-
-    ``low`` to ``high`` holds at any time with 95 %; ``error`` is the standard error, ``evidence``
-    of a gain is one without any and suffices for ``mode="sure"`` from 20 on.
-    """
-
-    estimate: float
-    low: float
-    high: float
-    error: float
-    evidence: float
-    labels: int
+RULE = Rule(prior_p=0.05, condition=2.0, residual=0.15, large=0.6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,24 +58,19 @@ class ShiftReport:
     ``auc`` is how well a cross-validated classifier tells source from target, ``auc_p`` the p-value
     of no shift; ``residual_auc`` the same once the source has the target's class prior.
     ``prior_ratio`` is that of each class by EM, ``prior_p`` the p-value of an unchanged prior,
-    ``condition`` how well the learner tells the prior (1 is perfect). ``effective_size`` belongs
-    to DDR's weights; ``unsupported`` is the share of the target farther from the source than 99 %
-    of its rows are from one another. ``changes`` is the share of the target on which each
-    candidate contradicts no weights, ``open`` that on which any does: no more can be gained.
+    ``condition`` how well the learner tells the prior (1 is perfect). ``changes`` is the share of
+    the target on which each candidate contradicts no weights, ``open`` that on which any does: no
+    more can be gained.
     ``questions`` holds the rows to label next, with what each candidate says. After labels were
-    told, ``gains`` holds a :class:`Gain` a candidate.
+    told, ``gains`` holds a :class:`~ddr.guard.labels.Gain` a candidate.
     """
 
-    n_source: int
-    n_target: int
     auc: float
     auc_p: float
     residual_auc: float
     prior_ratio: dict
     prior_p: float
     condition: float
-    effective_size: float
-    unsupported: float
     changes: dict
     open: float
     scores: tuple = field(repr=False)  # held out, of the rows of source and target
@@ -108,7 +79,6 @@ class ShiftReport:
     questions: tuple = field(default=(), repr=False)
     labels: int = 0
     gains: dict = field(default_factory=dict)
-    more: str = ""
 
     @property
     def advice(self):
@@ -118,20 +88,20 @@ class ShiftReport:
     def rows(self):
         """Each line of the report: what, how much, and what it says."""
         ratios = ", ".join(f"{c}: {ratio:.2f}" for c, ratio in self.prior_ratio.items())
-        known = "well" if self.condition <= RULE.condition else "badly"
         changes = ", ".join(f"{name} {share:.0%}" for name, share in self.changes.items())
         lines = [
             ("Source against target, AUC", f"{self.auc:.2f}", f"p = {self.auc_p:.1g} of no shift"),
             ("The same, prior corrected", f"{self.residual_auc:.2f}", "0.5: nothing else shifted"),
             ("Prior ratio", ratios, f"p = {self.prior_p:.1g} of no change"),
-            ("Condition of the prior", f"{self.condition:.1f}", f"the learner tells it {known}"),
-            ("Effective sample size of DDR", f"{self.effective_size:.0f}", f"of {self.n_source}"),
-            ("Target without support", f"{self.unsupported:.0%}", "about 1% without a shift"),
+            (
+                "Condition of the prior",
+                f"{self.condition:.1f}",
+                "1: the learner tells it well",
+            ),
             ("Candidates disagree", f"{self.open:.0%}", f"no more can be gained ({changes})"),
         ]
         for name, gain in self.gains.items():
-            low, high = (round(edge, 1) + 0.0 for edge in (gain.low, gain.high))
-            between = f"{low:+.1f} to {high:+.1f} points, {gain.labels} labels"
+            between = f"{gain.low:+.1f} to {gain.high:+.1f} points, {gain.labels} labels"
             lines.append((f"Gain of {name}", f"{gain.estimate:+.1f}", between))
         return lines
 
@@ -143,9 +113,9 @@ class ShiftReport:
         )
 
     def __str__(self):
-        lines = [f"Shift report: {self.n_source} source rows, {self.n_target} target rows"]
+        lines = ["Shift report"]
         lines += [f"  {what:<30}{value:>8}  {note}" for what, value, note in self.rows()]
-        lines += wrap(f"Recommendation: {self.advice} {self.more}".strip(), 80)
+        lines += wrap(f"Recommendation: {self.advice}", 80)
         if self.questions:
             lines += ["Label these rows first (report.table() shows 20):", self.table(5)]
         return "\n".join(lines)
@@ -153,29 +123,23 @@ class ShiftReport:
     def _repr_html_(self):
         lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows())
         table = "".join(f"<tr>{cells}</tr>" for cells in lines)
-        words = escape(f"{self.advice} {self.more}".strip())
-        return f"<table><caption>Shift report</caption>{table}</table><p>{words}</p>"
+        return f"<table><caption>Shift report</caption>{table}</table><p>{escape(self.advice)}</p>"
 
     def plot(self):
-        """Figure of how far the samples are apart, and of the prior ratio or what labels told."""
+        """Figure of each candidate's gain by the labels, or of how far the samples are apart."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(8, 3), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        bins = np.histogram_bin_edges(np.concatenate(self.scores), 30)
-        for name, scores in zip(("source", "target"), self.scores, strict=True):
-            left.hist(scores, bins, density=True, alpha=0.5, label=name)
-        left.set(title=f"Told apart: AUC {self.auc:.2f}", xlabel="held-out score", yticks=[])
-        left.legend()
+        figure = Figure(figsize=(6, 3), layout="constrained")
+        axes = figure.subplots()
+        for name, gain in self.gains.items():
+            axes.plot([gain.low, gain.high], [name, name], color="C0")
+            axes.plot(gain.estimate, name, "o", color="C0")
         if self.gains:
-            for place, gain in enumerate(self.gains.values()):
-                right.plot([gain.low, gain.high], [place, place], color="C0")
-                right.plot(gain.estimate, place, "o", color="C0")
-            right.set_yticks(range(len(self.gains)), list(self.gains))
-            right.axvline(0, color="0.5", lw=1)
-            right.set(title=f"Gain after {self.labels} labels", xlabel="points of accuracy")
+            axes.axvline(0, color="0.5", lw=1)
+            axes.set(title=f"Gain after {self.labels} labels", xlabel="points of accuracy")
             return figure
-        right.bar([str(c) for c in self.prior_ratio], self.prior_ratio.values())
-        right.axhline(1, color="0.5", lw=1)
-        right.set(title="Ratio of the class priors", xlabel="class", ylabel="target / source")
+        for name, scores in zip(("source", "target"), self.scores, strict=True):
+            axes.hist(scores, 20, density=True, alpha=0.5, label=name)
+        axes.set(title=f"Told apart: AUC {self.auc:.2f}", xlabel="held-out score", yticks=[])
+        axes.legend()
         return figure

@@ -103,7 +103,7 @@ class IWLSPCCV(WeightedLearner):
         Ridge penalties to try. Their meaning does not depend on the number of rows nor on the
         scale of the weights.
     cv : int, splitter or iterable, default=5
-        See ``ddr.iwcv.importance_weighted_score``.
+        See ``ddr.iwcv.IWSearchCV``.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
     n_centers : int, default=100
         Kernel centres drawn from the training rows in proportion to their weight; all distinct

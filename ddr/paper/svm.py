@@ -123,7 +123,7 @@ class LinearSVMWithPosteriorsCV(WeightedLearner):
         Costs of a margin violation to try; that of row i is :math:`C w_i`. One is taken as it is.
     cv : int, splitter or iterable, default=5
         Folds whose held-out rows judge the costs, and whose decision values the sigmoid is fitted
-        to, as in LIBSVM; see ``ddr.iwcv.importance_weighted_score``.
+        to, as in LIBSVM; see ``ddr.iwcv.IWSearchCV``.
     loss : {"zero_one", "log", "squared"}, default="zero_one"
         The zero-one loss is that of the machine's side. ``"log"`` and ``"squared"`` score the
         sigmoid on the held-out values that it was fitted to: its two parameters are not

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -20,7 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr import ULSIF, DDRClassifier, IWSearchCV, ddr_weights
+from ddr import ULSIF, DDRClassifier, GuardedDDRClassifier, IWSearchCV, ddr_weights
 from ddr.algorithm import rounds, until_drop
 from ddr.paper.choices import fixed
 from ddr.paper.mixture import FourClusters
@@ -373,6 +374,20 @@ def test_scikit_learns_checks_with_a_learner_that_takes_gaps(estimator, check):
 
 
 # --- methods of the learner, signs of life
+
+
+@pytest.mark.parametrize("kind", [DDRClassifier, GuardedDDRClassifier])
+def test_sparse_rows_reach_a_learner_that_takes_them(samples, kind):
+    X, y, X_target, _ = samples
+    rng = np.random.default_rng(0)
+    X, X_target = (np.where(rng.random(Z.shape) < 0.3, 0, Z) for Z in (X, X_target))
+    model = kind(LogisticRegression(), random_state=0)
+    dense = clone(model).fit(X, y, X_target).predict_proba(X_target)
+    for sparse in (csr_array, csc_array):
+        fitted = clone(model).fit(sparse(X), y, sparse(X_target))
+        assert_allclose(fitted.predict_proba(sparse(X_target)), dense, atol=1e-4)
+    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is"):
+        kind(GaussianNB()).fit(csr_array(X), y, csr_array(X_target))
 
 
 def test_methods_are_those_of_the_learner(samples, by_hand):

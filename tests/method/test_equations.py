@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from ddr import DDRClassifier
 from ddr.algorithm import joint_weights, prior_ratio, rounds
 from ddr.information import entropy, mutual_information
-from ddr.iwcv import IWSearchCV, importance_weighted_score, weighted_risk
+from ddr.iwcv import IWSearchCV, weighted_risk
 from ddr.kernels import gaussian_kernel
 from ddr.paper.iwlspc import IWLSPCCV
 from ddr.paper.mixture import FourClusters
@@ -76,7 +76,6 @@ OF_DDR = [*OF_ULSIF, rounds, prior_ratio, joint_weights, entropy, mutual_informa
         (lambda X, y, T: ULSIF(0.5, 0.1, random_state=0).fit(X, T, np.ones(80) / 2), OF_ULSIF),
         (lambda X, y, T: ULSIF(clip="coefficients", random_state=0).fit(X, T), OF_ULSIF),
         (lambda X, y, T: DDRClassifier(random_state=0).fit(X, y, T), OF_DDR),
-        (lambda X, y, T: importance_weighted_score(GaussianNB(), X, y), [weighted_risk]),
         (
             lambda X, y, T: IWSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}).fit(X, y),
             [weighted_risk],
@@ -96,7 +95,7 @@ def test_every_equation_lies_on_the_path_of_an_estimator(samples):
     seen = called_by(
         lambda: (
             DDRClassifier(random_state=0).fit(X, y, T),
-            importance_weighted_score(GaussianNB(), X, y),
+            IWSearchCV(GaussianNB(), {}).fit(X, y),
         )
     )
     for number, values in EQUATIONS.items():

@@ -11,7 +11,6 @@ from ddr import (
     IWSearchCV,
     KDERatio,
     OverlapWarning,
-    importance_weighted_score,
 )
 
 
@@ -72,8 +71,6 @@ def test_regressors_are_refused_by_name(samples):
     X, y, _ = samples
     with pytest.raises(ValueError, match=r"estimator must be a classifier, got Ridge\(\)"):
         IWSearchCV(Ridge(), {"alpha": [1.0]}).fit(X, y)
-    with pytest.raises(ValueError, match=r"estimator must be a classifier, got Ridge\(\)"):
-        importance_weighted_score(Ridge(), X, y)
 
 
 @pytest.mark.hardening("mistake", mends="A sample of None ended in a traceback.")

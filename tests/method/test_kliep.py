@@ -128,16 +128,6 @@ def test_a_test_row_that_no_kernel_reaches_changes_no_step():
         )
 
 
-def test_a_start_does_not_move_the_solution():
-    X_train, X_test, rng = two_samples()
-    centers = X_test[:6]
-    K, mean = plain_kernel(X_test, centers, 0.8), plain_kernel(X_train, centers, 0.8).mean(axis=0)
-    expected = kliep_coefficients(K, mean, np.ones(40))
-    for start in (rng.random(6), np.eye(6)[0], np.zeros(6)):
-        found = kliep_coefficients(K, mean, np.ones(40), start=start)
-        assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
-
-
 @pytest.mark.parametrize("reselect", [False, True])
 def test_matcher_keeps_centers_and_by_default_the_first_width(reselect):
     X_train, X_test, _ = two_samples()

@@ -221,7 +221,7 @@ def test_soft_weights_recover_the_ratio_of_a_class():
     true = norm.pdf(grid, 1.0, 0.6) / norm.pdf(grid, 0.5, 1.0)
     error = np.mean((ratio.predict(grid[:, None]) - true) ** 2) / np.mean((true - 1) ** 2)
     assert error < 0.05
-    assert_allclose(ratio.mean_weight_, 1.0, atol=0.1)
+    assert_allclose(ratio.weights_.mean(), 1.0, atol=0.1)
 
 
 def test_default_grids_are_about_the_median_distance():

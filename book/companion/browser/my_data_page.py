@@ -31,7 +31,7 @@ def report(source, target, label, told=()):
         "notes": notes,
         "report": seen._repr_html_(),
         "picture": base64.b64encode(held.getvalue()).decode(),
-        "decision": f"{seen.advice} {seen.more}".strip(),
+        "decision": seen.advice,
         "classes": list(map(str, model.classes_.tolist())),
         "columns": list(map(str, shown.columns[:_SHOWN])),
         "questions": list(zip(rows, values, strict=True)),

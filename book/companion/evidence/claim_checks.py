@@ -23,8 +23,8 @@ from companion.evidence.gains import (
 )
 from companion.evidence.multiverse import universe_change
 from companion.evidence.printed import cases, printed_means
-from companion.evidence.replication import correlations, simulated
 from companion.evidence.tables import points, with_interval
+from companion.evidence.verdicts import correlations, simulated
 
 HOLDS, IN_PART, FAILS, UNDECIDED = "holds", "holds in part", "does not hold", "undecided"
 #: The verdicts, best first.

@@ -6,8 +6,6 @@ and does not say which: the paired one is the apt one, Welch's shows what means 
 allow, and Holm's correction says what stays when all cases of a table are tested at once.
 """
 
-import warnings
-
 import numpy as np
 import pandas as pd
 from scipy import optimize, stats
@@ -17,18 +15,6 @@ from companion.runs.protocols import load_protocol
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
 ALPHA = 0.05
-_COLUMNS = [
-    "case",
-    "rival",
-    "n",
-    "gain",
-    "low",
-    "high",
-    "printed",
-    "p_paired",
-    "p_welch",
-    "p_corrected",
-]
 
 
 def runs_of(results, experiment, protocol):
@@ -67,20 +53,24 @@ def welch_interval(mean_1, sd_1, n_1, mean_2, sd_2, n_2, level=0.95):
     return mean_1 - mean_2 - half, mean_1 - mean_2 + half
 
 
+def _p_value(mean, error, degrees):
+    """Two-sided p-value; runs without any chance give 1 without a difference, 0 with one."""
+    t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 1e-12)
+    p = np.where(error > 1e-12, 2 * stats.t.sf(np.abs(t), degrees), np.abs(mean) < 1e-12)
+    return np.where(np.isnan(error), np.nan, p)[()]
+
+
 def t_tests(first, second):
     """p-values of the paired and of Welch's t-test, along the last axis."""
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if first.shape[-1] < 2:
-        return np.full(first.shape[:-1], np.nan)[()], np.full(first.shape[:-1], np.nan)[()]
-    with warnings.catch_warnings():
-        # Equal runs: scipy divides zero by zero and warns; what it means is settled below.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        paired = stats.ttest_rel(first, second, axis=-1).pvalue
-        welch = stats.ttest_ind(first, second, axis=-1, equal_var=False).pvalue
-    gain = np.abs((first - second).mean(axis=-1)) >= 1e-12
-    flat = (first - second).std(axis=-1) < 1e-12
-    both_flat = flat & (first.std(axis=-1) < 1e-12)
-    return np.where(flat, ~gain, paired)[()], np.where(both_flat, ~gain, welch)[()]
+    n = first.shape[-1]
+    if n < 2:
+        return (np.full(first.shape[:-1], np.nan)[()],) * 2
+    gain = (first - second).mean(axis=-1)
+    one, other = (sample.var(axis=-1, ddof=1) / n for sample in (first, second))
+    degrees = (one + other) ** 2 * (n - 1) / np.maximum(one**2 + other**2, 1e-300)
+    welch = _p_value(gain, np.sqrt(one + other), np.maximum(degrees, 1))
+    return corrected_t_test(first - second, 0.0), welch
 
 
 def shared_rows(experiment):
@@ -96,12 +86,12 @@ def corrected_t_test(differences, shared):
     the mean is not s²/n but s² (1/n + share/(1 - share)).
     """
     differences = np.asarray(differences, dtype=float)
-    n, mean = differences.shape[-1], differences.mean(axis=-1)
+    n = differences.shape[-1]
     if n < 2:
         return np.full(differences.shape[:-1], np.nan)[()]
-    error = differences.std(axis=-1, ddof=1) * np.sqrt(1 / n + shared / (1 - shared))
-    t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 1e-12)
-    return np.where(error > 1e-12, 2 * stats.t.sf(np.abs(t), n - 1), np.abs(mean) < 1e-12)[()]
+    mean = differences.mean(axis=-1)
+    spread = differences.std(axis=-1, ddof=1) * np.sqrt(1 / n + shared / (1 - shared))
+    return _p_value(mean, spread, n - 1)
 
 
 def shrunken(estimates, errors):
@@ -147,35 +137,24 @@ def paired(results, experiment, protocol="matched", method=METHOD, rival=RIVAL):
 
 def paired_table(wide, experiment, method, rival):
     """Compute :func:`paired` from accuracies by case and seed."""
-    in_print = printed_gains(experiment, method, rival)
-    order = {case: place for place, case in enumerate(cases(experiment))}
-    pairs = {case: rows.to_numpy().T for case, rows in wide.groupby(level="case", sort=False)}
-    names = sorted(pairs, key=lambda case: order.get(case, len(order)))
-    rows = {}
-    # Cases with equally many runs are tested in one call: scipy's is slow.
-    for n in {pairs[case].shape[1] for case in names}:
-        same = [case for case in names if pairs[case].shape[1] == n]
-        first, second = np.stack([pairs[case] for case in same], axis=1)
-        numbers = [*mean_interval(100 * (first - second)), *t_tests(first, second)]
-        numbers.append(corrected_t_test(first - second, shared_rows(experiment)))
-        for case, mean, low, high, *tests in zip(same, *np.broadcast_arrays(*numbers), strict=True):
-            rows[case] = (case, rival, n, mean, low, high, in_print.get(case, np.nan), *tests)
-    table = pd.DataFrame([rows[case] for case in names], columns=_COLUMNS)
-    # Rounding removes binary noise, so that the last shown digit is the same everywhere.
-    table["gain"] = table["gain"].astype(float).round(9)
+    in_print, shared = printed_gains(experiment, method, rival), shared_rows(experiment)
+    found = {case: rows.to_numpy().T for case, rows in wide.groupby(level="case", sort=False)}
+    order, rows = cases(experiment), []
+    for case in [case for case in order if case in found] + sorted(found.keys() - {*order}):
+        first, second = found[case]
+        # Rounding removes binary noise, so that the last shown digit is the same everywhere.
+        gain, *ends = (round(float(x), 9) for x in mean_interval(100 * (first - second)))
+        tests = *t_tests(first, second), corrected_t_test(first - second, shared)
+        rows.append((case, rival, len(first), gain, *ends, in_print.get(case, np.nan), *tests))
+    kinds = ("paired", "welch", "corrected", "holm")
+    columns = ["case", "rival", "n", "gain", "low", "high", "printed"]
+    table = pd.DataFrame(rows, columns=columns + [f"p_{kind}" for kind in kinds[:3]])
     table["p_holm"] = holm(table["p_paired"])
-    for kind in ("paired", "welch", "holm", "corrected"):
+    for kind in kinds:
         clear = table[f"p_{kind}"] < ALPHA
         table[f"better_{kind}"] = (table["gain"] > 0) & clear
         table[f"worse_{kind}"] = (table["gain"] < 0) & clear
     return table
-
-
-def against_all(results, experiment, protocol="matched"):
-    """Gains of DDR-uLSIF over each of the compared methods, one below the other."""
-    rivals = [method for method in compared_methods(experiment) if method != METHOD]
-    tables = [paired(results, experiment, protocol, rival=rival) for rival in rivals]
-    return pd.concat(tables, ignore_index=True)
 
 
 def over_cases(gains):
@@ -190,13 +169,16 @@ def over_cases(gains):
 
 def count_line(results, experiment, protocol="matched"):
     """Say in one line how often DDR-uLSIF is significantly better or worse than each rival."""
-    return "; ".join(
-        f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
-        f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
-        f"{rows['better_corrected'].sum()} (corrected for rows that runs share), significantly "
-        f"worse in {rows['worse_paired'].sum()} (paired)"
-        for rival, rows in against_all(results, experiment, protocol).groupby("rival", sort=False)
-    )
+    parts = []
+    for rival in [method for method in compared_methods(experiment) if method != METHOD]:
+        rows = paired(results, experiment, protocol, rival=rival)
+        parts.append(
+            f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
+            f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
+            f"{rows['better_corrected'].sum()} (corrected for rows that runs share), significantly "
+            f"worse in {rows['worse_paired'].sum()} (paired)"
+        )
+    return "; ".join(parts)
 
 
 def typefaces(results, experiment, protocol="matched"):

@@ -11,80 +11,60 @@ def rule_that_runs():
     """Figure of the rule that runs, with the share of natural fits that leave at each question."""
     seen = shifts.stored("scores")
     seen = seen[seen.kind.isin(shifts.NATURAL)]
-    large = (seen.auc >= RULE.large) & ((seen.residual_auc - 0.5).abs() <= (seen.auc - 0.5) / 2)
-    large &= seen.condition <= 4 * RULE.condition
-    questions = (
-        (f"Did the class prior change?\np < {RULE.prior_p:g}", seen.prior_p < RULE.prior_p),
-        (
-            f"Can this learner tell it?\ncondition ≤ {RULE.condition:g}",
-            seen.condition <= RULE.condition,
+    large = shifts.is_large(RULE, seen)
+    questions = {
+        f"Did the class prior change?\np < {RULE.prior_p:g}": seen.prior_p < RULE.prior_p,
+        f"Can this learner tell it?\ncondition ≤ {RULE.condition:g}": (
+            seen.condition <= RULE.condition * np.where(large, 4, 1)
         ),
-        (
-            f"Does it explain the shift?\nAUC within {RULE.residual:g} of 0.5",
-            (seen.residual_auc - 0.5).abs() <= RULE.residual,
+        f"Does it explain the shift?\ncorrected, AUC within {RULE.residual:g} of 0.5": (
+            large | ((seen.residual_auc - 0.5).abs() <= RULE.residual)
         ),
-        (f"Few predictions change?\nat most {RULE.changed:.0%}", seen.em_changes <= RULE.changed),
-    )
-    figure, (axes,) = new_figure(7, 4.6)
+    }
+    figure, (axes,) = new_figure(7, 3.4)
     box = {"boxstyle": "round", "fc": "white", "ec": COLORS["blue"]}
-    left, at_once = np.ones(len(seen), dtype=bool), 0.0
-    for place, (question, yes) in enumerate(questions):
-        y = -place
-        axes.text(0, y, question, ha="center", va="center", bbox=box)
-        gone = left & ~yes
-        left &= yes
-        if place == 0:  # a large shift, most of which is explained, is corrected at once
-            at_once = (left & large).mean()
-            left &= ~large
-        axes.annotate("", (1.0, y), (0.42, y), arrowprops={"arrowstyle": "->"})
-        axes.text(
-            1.03,
-            y,
-            f"no: leave the model as it is, or label\n{gone.mean():.0%} of the fits",
-            va="center",
-        )
-        axes.annotate("", (0, y - 0.75), (0, y - 0.25), arrowprops={"arrowstyle": "->"})
-        axes.text(0.03, y - 0.5, "yes", va="center", fontsize=8)
-    share = (
-        f"{left.mean() + at_once:.0%} of the fits, {at_once:.0%} at once after the first question:"
+    words = {"ha": "center", "va": "center"}
+    left = np.ones(len(seen), dtype=bool)
+    for y, (question, yes) in enumerate(questions.items()):
+        gone, left = (left & ~yes).mean(), left & yes
+        axes.text(0, -y, question, bbox=box, **words)
+        axes.annotate("", (1.0, -y), (0.5, -y), arrowprops={"arrowstyle": "->"})
+        axes.text(1.03, -y, f"no: leave the model, or label\n{gone:.0%} of the fits", va="center")
+        axes.annotate("", (0, -y - 0.75), (0, -y - 0.25), arrowprops={"arrowstyle": "->"})
+        axes.text(0.03, -y - 0.5, "yes", va="center", fontsize=8)
+    answer = f"Correct the class prior\n{left.mean():.0%} of the fits"
+    axes.text(0, -len(questions), answer, bbox=box | {"fc": "#e6f0f7"}, **words)
+    note = (
+        f"Where the AUC is at least {RULE.large:g} and correcting the prior leaves at most half\n"
     )
-    share += f"\nan AUC of at least {RULE.large:g}, of which at most half is left"
-    axes.text(
-        0,
-        -len(questions),
-        f"Correct the class prior\n{share}",
-        ha="center",
-        va="center",
-        bbox=box | {"fc": "#e6f0f7"},
-    )
-    axes.set(xlim=(-0.5, 2.1), ylim=(-len(questions) - 0.4, 0.4))
+    note += f"of it, a condition up to {4 * RULE.condition:g} will do, and the third answer is yes."
+    axes.text(0.55, -len(questions), note, va="center", fontsize=8)
+    axes.set(xlim=(-0.6, 2.1), ylim=(-len(questions) - 0.4, 0.4))
     axes.axis("off")
     return figure
 
 
+_DRAWN = {
+    "offsets": ("black", "-"),
+    "best": ("blue", "-"),
+    "sure": ("green", "-"),
+    "random": ("orange", "--"),
+    "random, sure": ("purple", "--"),
+    "model picker": ("red", ":"),
+    "added asked 20": ("grey", "-"),
+    "added random 20": ("grey", "--"),
+}
+
+
 def gain_by_labels():
     """Figure: gain against the number of labels, for every strategy."""
-    drawn = {
-        "offsets": ("black", "-"),
-        "best": ("blue", "-"),
-        "sure": ("green", "-"),
-        "random": ("orange", "--"),
-        "random, sure": ("purple", "--"),
-        "model picker": ("red", ":"),
-        "added asked 20": ("grey", "-"),
-        "added random 20": ("grey", "--"),
-    }
-    figure, (axes,) = new_figure(7.5, 4.2)
-    for strategy, (color, line) in drawn.items():
-        found = [(b, shifts.reached(strategy, b)) for b in shifts.BUDGETS]
-        found = [(b, gain[0]) for b, gain in found if gain[3]]
+    figure, (axes,) = new_figure(7.5, 3.4)
+    for strategy, (color, line) in _DRAWN.items():
+        found = {b: shifts.reached(strategy, b) for b in shifts.BUDGETS}
+        found = {0: 0.0} | {b: gain for b, (gain, *_, n) in found.items() if n}
+        name = shifts.STRATEGIES[strategy].replace("**", "").replace(" (the default)", "")
         axes.plot(
-            *zip(*[(0, 0), *found], strict=True),
-            line,
-            marker="o",
-            ms=4,
-            color=COLORS[color],
-            label=shifts.STRATEGIES[strategy].replace("**", "").replace(" (the default)", ""),
+            *zip(*found.items(), strict=True), line, marker="o", ms=4, c=COLORS[color], label=name
         )
     names = {"oracle": "best candidate in hindsight", "guard": "guard, no labels", "ddr": "DDR"}
     for column, name in names.items():

@@ -23,8 +23,14 @@ from companion.evidence.gains import (
     t_tests,
     welch_interval,
 )
-from companion.evidence.printed import cases, compared_methods, ledger, printed_gains, values
-from companion.evidence.replication import correlations, simulated
+from companion.evidence.printed import (
+    cases,
+    compared_methods,
+    ledger,
+    printed_gains,
+    printed_means,
+    values,
+)
 from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 
 #: The marks with the words that explain them.
@@ -52,6 +58,7 @@ RULE = (
     f"and kept orders are at least {PARTLY:.0%} of those expected and the gain is at least "
     f"{NONE:.0%} of the printed one; otherwise it *does not reproduce*."
 )
+_DRAWS, _SEED = 400, 2014  # of simulated replications
 #: The worlds in which a word is tried: what share of the printed gain is there.
 WORLDS = {"as printed": 1.0, "halved": 0.5, "quartered": 0.25, "nil": 0.0}
 
@@ -99,14 +106,12 @@ def order_marks(gain, p):
     return np.where(np.isnan(gain), "not run", marks)
 
 
-def spread_mark(sd, n, paper_sd, paper_n):
-    """Compare two sds by an F-test."""
-    if n < 2 or not np.isfinite(sd):
-        return "–"
+def spread_marks(sd, n, paper_sd, paper_n):
+    """Compare sds by an F-test."""
     below = stats.f.cdf((sd / paper_sd) ** 2, n - 1, paper_n - 1)
-    if 2 * min(below, 1 - below) >= ALPHA:
-        return "agrees"
-    return "smaller" if sd < paper_sd else "larger"
+    differ = 2 * np.minimum(below, 1 - below) < ALPHA
+    marks = np.where(differ, np.where(sd < paper_sd, "smaller", "larger"), "agrees")
+    return np.where(np.isfinite(sd), marks, "–")
 
 
 def roles():
@@ -121,24 +126,19 @@ def roles():
 
 def compare(results, experiment, protocol="matched"):
     """Set our runs beside the printed table: one row a value, with its marks and its role."""
-    grouped = runs_of(results, experiment, protocol).groupby(["case", "method"])["accuracy"]
-    measured = grouped.agg(mean="mean", sd="std", n="count").to_dict("index")
-    rows = []
-    for cell in values(experiment).itertuples():
-        ours = measured.get((cell.case, cell.method), {"mean": np.nan, "sd": np.nan, "n": 0})
-        low = high = np.nan
-        if ours["n"] >= 2:
-            low, high = welch_interval(*ours.values(), cell.mean, cell.sd, cell.n)
-        rows.append(
-            {"experiment": experiment, "protocol": protocol, "case": cell.case}
-            | {"method": cell.method, "paper_mean": cell.mean, "paper_sd": cell.sd}
-            | {"paper_n": cell.n, "paper_typeface": cell.typeface, **ours}
-            | {"delta": ours["mean"] - cell.mean, "low": low, "high": high}
-            | {"sd_ratio": ours["sd"] / cell.sd}
-            | {"spread": spread_mark(ours["sd"], ours["n"], cell.sd, cell.n)}
-        )
-    table = pd.DataFrame(rows).merge(roles(), how="left", on=["experiment", "case", "method"])
-    return table.assign(value=value_marks(table["delta"], table["low"], table["high"]))
+    printed = values(experiment).drop(columns="reference").assign(protocol=protocol)
+    named = {name: f"paper_{name}" for name in ("mean", "sd", "n", "typeface")}
+    runs = runs_of(results, experiment, protocol).groupby(["case", "method"])["accuracy"]
+    ours = runs.agg(mean="mean", sd="std", n="count").reset_index()
+    table = printed.rename(columns=named).merge(ours, "left").merge(roles(), "left")
+    paper = [table[f"paper_{name}"].to_numpy() for name in ("mean", "sd", "n")]
+    mean, sd, n = (table[name].to_numpy(dtype=float) for name in ("mean", "sd", "n"))
+    low, high = welch_interval(mean, sd, np.where(n > 1, n, np.nan), *paper)
+    delta = mean - paper[0]
+    return table.assign(
+        n=table["n"].fillna(0).astype(int), delta=delta, low=low, high=high, sd_ratio=sd / paper[1],
+        spread=spread_marks(sd, n, *paper[1:]), value=value_marks(delta, low, high),
+    )  # fmt: skip
 
 
 def compare_columns(table):
@@ -180,30 +180,55 @@ def distinguished(experiment):
 
 
 def effect_of(ours, printed):
-    """Set mean gains beside the printed ones, with intervals over the cases (the last axis)."""
+    """Set our gains beside the printed ones, case by case, with intervals over the cases."""
     ours, printed = (np.asarray(gains, dtype=float) for gains in (ours, printed))
-    a, b, k = ours.mean(axis=-1), printed.mean(), printed.size
-    with np.errstate(invalid="ignore", divide="ignore"):
-        off = ours - a[..., None], printed - b
-        aa, bb, ab = (
-            stats.t.ppf(0.975, k - 1) ** 2 / k / (k - 1) * np.sum(x * y, axis=-1)
-            for x, y in ((off[0], off[0]), (off[1], off[1]), off)
-        )
-        middle, width = a * b - ab, np.sqrt((a * b - ab) ** 2 - (b**2 - bb) * (a**2 - aa))
-        # Where the printed gain itself may be nil, its share has no bounds.
-        scale = np.where(b**2 > bb, b**2 - bb, np.nan)
-        return Effect(a, b, a / b, (middle - width) / scale, (middle + width) / scale,
-                      *mean_interval(ours - printed))  # fmt: skip
+    k = len(printed)
+    if k < 2:
+        return Effect(*[np.nan] * len(Effect._fields))
+    (a, b), reach = (ours.mean(), printed.mean()), stats.t.ppf(0.975, k - 1) ** 2 / k
+    aa, ab, _, bb = (reach * np.cov(ours, printed)).ravel()
+    # Where the printed gain itself may be nil, its share has no bounds.
+    scale = b**2 - bb if b**2 > bb else np.nan
+    width = np.sqrt(max((a * b - ab) ** 2 - scale * (a**2 - aa), 0))
+    low, high = (a * b - ab - width) / scale, (a * b - ab + width) / scale
+    return Effect(*map(float, (a, b, a / b, low, high, *mean_interval(ours - printed))))
 
 
 def table_effect(results, experiment, protocol="matched"):
     """Our gain of DDR over uLSIF beside the printed one, over the cases that were run."""
     wide = accuracies(results, experiment, protocol).reindex(columns=[METHOD, RIVAL]).dropna()
     gains = 100 * (wide[METHOD] - wide[RIVAL]).groupby(level="case").mean()
-    in_print = printed_gains(experiment, METHOD, RIVAL).reindex(gains.index)
-    if len(gains) < 2:
-        return Effect(*[np.nan] * len(Effect._fields))
-    return Effect(*map(float, effect_of(gains, in_print)))
+    return effect_of(gains, printed_gains(experiment, METHOD, RIVAL).reindex(gains.index))
+
+
+def correlations(results, experiment, protocol):
+    """Correlation of the methods over our runs, case by case; none where nothing was run."""
+    columns = list(printed_means(experiment))
+    wide = accuracies(results, experiment, protocol).reindex(columns=columns).astype(float)
+    # Where a method was not run, or never varies, it has no correlation with others.
+    return {
+        case: wide[wide.index.get_level_values("case") == case].corr().fillna(0).to_numpy()
+        * (1 - np.eye(len(columns))) + np.eye(len(columns))
+        for case in cases(experiment)
+    }  # fmt: skip
+
+
+def simulated(experiment, alike, runs, share=1.0):
+    """Runs by case and method, a row a replication; DDR gains a share of what is printed.
+
+    The truth is no more certain than the print: its means are drawn around the printed ones.
+    """
+    rng, found = np.random.default_rng(_SEED), {}
+    means, sds = printed_means(experiment), printed_means(experiment, "sd")
+    means[METHOD] = means[RIVAL] + share * (means[METHOD] - means[RIVAL])
+    for case, matrix in alike.items():
+        mean, sd = (table.loc[case].to_numpy() for table in (means, sds))
+        values, vectors = np.linalg.eigh(matrix)
+        mixed = vectors * np.sqrt(np.maximum(values, 0))
+        truth = mean + sd * rng.standard_normal((_DRAWS, 1, len(sd))) / np.sqrt(ledger()["runs"])
+        drawn = truth + rng.standard_normal((_DRAWS, runs, len(sd))) @ mixed.T * sd
+        found |= {(case, method): drawn[..., k] for k, method in enumerate(means)}
+    return found
 
 
 def replicated(experiment, alike, runs, share=1.0):

@@ -1,0 +1,120 @@
+"""What classifiers that adapt to a target share: their parts, checks of rows, and predicting."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import accuracy_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr._checks import check_given, check_rows
+from ddr._domains import first_step, two_samples
+from ddr.iwcv import check_labelled, weight_parameter
+from ddr.ratio import DensityRatio
+from ddr.ulsif import ULSIF
+
+
+def _estimator_has(method):
+    """Whether the fitted learner, or the one to be fitted, has a method."""
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator or GaussianNB()), method)
+
+
+class AdaptingClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers that learn from a source for a target, with ``estimator_`` in the end."""
+
+    # A pipeline hands these on without being asked to.
+    __metadata_request__fit = {"X_target": True, "y_target": True, "sample_domain": True}  # noqa: RUF012
+    __metadata_request__score = {"sample_domain": True}  # noqa: RUF012
+
+    def _parts(self):
+        """Clones of learner and ratio, seeded."""
+        rng = check_random_state(self.random_state)
+        learner = GaussianNB() if self.estimator is None else self.estimator
+        ratio = ULSIF() if self.ratio is None else self.ratio
+        able = hasattr(learner, "predict_proba") and weight_parameter(learner) is not None
+        if isinstance(learner, type) or not able:
+            raise TypeError(
+                "estimator must be a classifier like GaussianNB(), with predict_proba and a fit "
+                f"that takes sample_weight, got {learner!r}"
+            )
+        if not isinstance(ratio, DensityRatio):
+            raise TypeError(f"ratio must be a ratio estimator like ULSIF(), got {ratio!r}")
+        learner, ratio = clone(learner), clone(ratio)
+        for part in (learner, ratio):
+            seeds = {
+                name: rng.randint(2**31 - 1)
+                for name, value in sorted(part.get_params().items())
+                if value is None and (name == "random_state" or name.endswith("__random_state"))
+            }
+            part.set_params(**seeds)
+        return learner, ratio
+
+    def _check_samples(self, X, y, X_target):
+        """Check both samples, and note columns and classes.
+
+        DataFrames and sparse matrices stay what they are, for the learner.
+        """
+        check_given(X, "X")
+        self._table = hasattr(X, "columns")
+        X = validate_data(self, X, **self._kinds(X))
+        y, _ = check_labelled(self, X, y, None)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y must have at least 2 classes, got one class, {self.classes_.tolist()[0]!r}"
+            )
+        if X_target is None:
+            return X, y, None
+        if np.ndim(X_target) == 1:
+            raise ValueError(
+                "X_target must hold the rows of a sample, in two dimensions, got one dimension of "
+                f"length {len(X_target)}: weights are given by name, sample_weight=..."
+            )
+        if self._table:
+            validate_data(self, X_target, reset=False, skip_check_array=True)
+            return X, y, X_target
+        return X, y, check_rows(self, X_target, "X_target", **self._kinds(X_target))
+
+    def _kinds(self, X):
+        """What kinds of rows are allowed: those that the learner takes."""
+        if self._table and hasattr(X, "columns"):
+            return {"skip_check_array": True}
+        first = first_step(self.estimator)
+        finite, sparse = "allow-nan" if first.allow_nan else True, "csr" if first.sparse else False
+        return {"dtype": np.float64, "accept_sparse": sparse, "ensure_all_finite": finite}
+
+    def _ask(self, method, X):
+        """What the learner says of new rows."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **self._kinds(X))
+        return getattr(self.estimator_, method)(X)
+
+    def predict(self, X):
+        """Predicted class of each row."""
+        return self._ask("predict", X)
+
+    def predict_proba(self, X):
+        """Class probabilities of each row, shape (n, m)."""
+        return self._ask("predict_proba", X)
+
+    @available_if(_estimator_has("predict_log_proba"))
+    def predict_log_proba(self, X):
+        """Logarithms of the class probabilities, where the learner has them."""
+        return self._ask("predict_log_proba", X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X):
+        """Decision values, where the learner has them."""
+        return self._ask("decision_function", X)
+
+    def score(self, X, y, sample_weight=None, *, sample_domain=None):
+        """Accuracy; where ``sample_domain`` marks rows of both samples, that on the source."""
+        if sample_domain is not None and np.any(np.asarray(sample_domain) > 0):
+            X, y, _, sample_weight = two_samples(X, y, None, sample_domain, sample_weight)
+        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags, first = super().__sklearn_tags__(), first_step(self.estimator)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = first.allow_nan, first.sparse
+        return tags
