@@ -25,6 +25,7 @@ from companion.runs.published import FOLDER, listed_files, write_files
 from companion.runs.reproduce import compute as compute_rows
 from companion.runs.reproduce import counted, store_of
 from companion.runs.responses import PENALTIES, BiasedTables, CostResponses
+from companion.runs.slips import CandidateRun
 from companion.runs.store import Store
 from companion.runs.sweep import sweep
 
@@ -90,6 +91,9 @@ def compute(search, root, say, **options):
     candidates = by_name[search["experiment"]](search, root, say, **options)
     say(f"judging {len(candidates.names)} protocols")
     judged, trials = confidence_set(search, visible(search), candidates)
+    if "candidates" in search:
+        say("running the nearest with uLSIF and DDR")
+        sweep(list(_candidate_work(search, root)), **options)
     cells = {
         f"{name}|{'|'.join(cell)}": values[:, k].round(4)
         for name, values in zip(("mean", "sd"), moments(candidates.draws), strict=True)
@@ -219,6 +223,16 @@ def chosen_accuracies(search, case, options, tables, rule):
         gaps = np.broadcast_to(gaps.mean(axis=0), gaps.shape)
     omega = (np.abs(gaps) if gap == "absolute" else gaps).argmax(axis=1)
     return accuracy[np.arange(len(omega)), omega, drawn].astype(float)
+
+
+def _candidate_work(search, root):
+    """The candidates that the rules name, with the product's uLSIF and DDR."""
+    ratio, rules = load_protocol(search["experiment"])["ratios"]["uLSIF"], search["candidates"]
+    for name, grid in rules["protocols"].items():
+        rule = {"omega": search["choices"]["omega"]["drawn in each run"]} | grids(search)[grid]
+        run = CandidateRun(search, rule, ratio)
+        names = {"experiment": search["experiment"], "protocol": f"slip:{name}"}
+        yield Store(root, run.parameters, **names), run, _tasks(search | {"draws": rules["runs"]})
 
 
 def _columns(penalty, n):
@@ -380,16 +394,3 @@ def set_of(search, wide):
     most = limits(candidates, search, sides, (runs.shape[1], candidates.draws.shape[2]))
     share = passed(ours, moments(runs), most, sides)
     return table[_KEYS].assign(passed=share, member=share >= search["set"]["share"])
-
-
-def levels(table, search):
-    """The level of every choice of each protocol."""
-    names = table["variant"] + (" | " + table["grid"]).where(table["grid"] != "", "")
-    choices = [*search["choices"], *search["selections"]]
-    return names.str.split(" | ", regex=False, expand=True).set_axis(choices, axis=1)
-
-
-def shared(table, search):
-    """Levels of the members by choice, most frequent first: what they share, what is open."""
-    members = levels(table[table["member"] == 1], search)
-    return {choice: names.value_counts().to_dict() for choice, names in members.items()}

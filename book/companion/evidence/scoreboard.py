@@ -6,7 +6,7 @@ from IPython.display import Markdown
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, count_line, over_cases, paired
 from companion.evidence.plots import COLORS, half_widths, new_figure, rows_axis
 from companion.evidence.printed import printed_gains, table_name, table_title, values
-from companion.evidence.tables import beside, captioned, points, unbroken, with_interval
+from companion.evidence.tables import beside, captioned, points, tally, unbroken, with_interval
 from companion.evidence.verdicts import WORDS, effect_words, summary, worlds
 from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
 
@@ -28,8 +28,8 @@ def verdicts_table(judged):
     """Count the values and orders of each table and protocol."""
     rows = []
     for key, verdict in judged.items():
-        values_found = _counts(verdict.values["value"], "agrees", "near", "differs")
-        orders_found = _counts(verdict.orders["order"], "kept", "open", "reversed")
+        values_found = tally(verdict.values["value"], "agrees", "near", "differs")
+        orders_found = tally(verdict.orders["order"], "kept", "open", "reversed")
         agree, kept = (f"{verdict.expected[mark]:.0f}" for mark in ("agrees", "kept"))
         counts = {
             "Verdict": verdict.word,
@@ -39,10 +39,6 @@ def verdicts_table(judged):
         rows.append(_row(*key) | counts)
     about = f"Verdicts on the {len(values())} printed values, by table and protocol"
     return Markdown(captioned(pd.DataFrame(rows).map(unbroken), about, "headline"))
-
-
-def _counts(found, *names):
-    return ", ".join(str((found == name).sum()) for name in names)
 
 
 def effects_table(judged):
@@ -79,7 +75,7 @@ def worlds_figure(results):
 def by_role(judged):
     """Count agreeing, near and differing values by what the choice had to do with the cell."""
     cells = pd.concat([verdict.values for verdict in judged.values()])
-    counts = cells.groupby(["role", "protocol"])["value"].value_counts().unstack(fill_value=0)
+    counts = cells.groupby(["role", "protocol"])["value"].valuetally().unstack(fill_value=0)
     counts = counts.reindex(columns=["agrees", "near", "differs"], fill_value=0)
     order = ["never seen", "validated", "searched", "fitted"]
     return counts.reindex(pd.MultiIndex.from_product([order, PROTOCOLS], names=counts.index.names))

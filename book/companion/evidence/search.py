@@ -18,6 +18,19 @@ from companion.runs.results import published_results
 _LAST = {"synthetic": "synthetic", "biased": "biased-kernels", "cross": "cross"}
 
 
+def levels(table, search):
+    """The level of every choice of each protocol."""
+    names = table["variant"] + (" | " + table["grid"]).where(table["grid"] != "", "")
+    choices = [*search["choices"], *search["selections"]]
+    return names.str.split(" | ", regex=False, expand=True).set_axis(choices, axis=1)
+
+
+def shared(table, search):
+    """Levels of the members by choice, most frequent first: what they share, what is open."""
+    members = levels(table[table["member"] == 1], search)
+    return {choice: names.value_counts().to_dict() for choice, names in members.items()}
+
+
 def answers():
     """Say for each table how many protocols the print does not contradict, and what they share."""
     return Markdown("\n".join(f"- {_answer(_LAST[experiment])}" for experiment in EXPERIMENTS))
@@ -36,7 +49,7 @@ def _answer(name):
             f"{len(trials)} trials."
         )
     same, open_ = [], []
-    for choice, found in searching.shared(table, search).items():
+    for choice, found in shared(table, search).items():
         names = ", ".join(f"*{level}*" for level in found)
         (same if len(found) == 1 else open_).append(f"{choice}: {names}")
     return (
@@ -56,7 +69,7 @@ def rules(name):
     search, table = searching.read_search(name), searching.published(name)
     choices = search["choices"] | search["selections"]
     counts = ", ".join(f"{choice} ({len(levels)})" for choice, levels in choices.items())
-    found = searching.levels(table, search)
+    found = levels(table, search)
     left = [] if "going" in search else [
         f"{choice}, *{level}*"
         for choice, levels in choices.items()
@@ -158,7 +171,7 @@ def nearest_pair(one="USPS5v6", other="USPS3v8"):
 def _correct(name):
     """Means without weights of the protocols of a search that contain no slip."""
     table = searching.published(name)
-    level = searching.levels(table, searching.read_search(name))
+    level = levels(table, searching.read_search(name))
     wanted = ~level.iloc[:, 0].isin(["one for all runs", "one direction for all runs"])
     for choice, right in (("final kernel", "of cross-validation"), ("scored on", "both classes")):
         wanted &= level.get(choice, right) == right
@@ -291,6 +304,10 @@ def left_out(results=None):
                     "Protocol": protocol,
                     "Column": method,
                     "Runs": cells["n"].max(),
+                    "Agree, near, differ": ", ".join(
+                        str((cells["value"] == mark).sum())
+                        for mark in ("agrees", "near", "differs")
+                    ),
                     "Misses by": f"{np.sqrt(np.mean(off**2)):.4f}",
                     "Bias, points": points(joint.at[method, "bias"]),
                     "Joint test": f"p = {joint.at[method, 'p']:.2g}",

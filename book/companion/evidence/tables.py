@@ -50,6 +50,11 @@ def counted(number, singular, plural):
     return f"{number} {singular if number == 1 else plural}"
 
 
+def tally(found, *names):
+    """Print how often each of some marks was given."""
+    return ", ".join(str((found == name).sum()) for name in names)
+
+
 def unbroken(text):
     """Keep a cell on one line, so that a narrow page scrolls the table and breaks no number."""
     return str(text).replace(" ", "\u00a0")
