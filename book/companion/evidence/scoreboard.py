@@ -75,7 +75,7 @@ def worlds_figure(results):
 def by_role(judged):
     """Count agreeing, near and differing values by what the choice had to do with the cell."""
     cells = pd.concat([verdict.values for verdict in judged.values()])
-    counts = cells.groupby(["role", "protocol"])["value"].valuetally().unstack(fill_value=0)
+    counts = cells.groupby(["role", "protocol"])["value"].value_counts().unstack(fill_value=0)
     counts = counts.reindex(columns=["agrees", "near", "differs"], fill_value=0)
     order = ["never seen", "validated", "searched", "fitted"]
     return counts.reindex(pd.MultiIndex.from_product([order, PROTOCOLS], names=counts.index.names))

@@ -8,7 +8,7 @@ from companion.evidence import protocol_search as searching
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, accuracies, runs_of
 from companion.evidence.plots import COLORS, new_figure
 from companion.evidence.printed import printed_means, table_title, values
-from companion.evidence.tables import captioned, points, unbroken
+from companion.evidence.tables import captioned, points, tally, unbroken
 from companion.evidence.verdicts import compare, compare_columns
 from companion.paths import EXPERIMENTS
 from companion.runs.experiments import load_case
@@ -304,10 +304,7 @@ def left_out(results=None):
                     "Protocol": protocol,
                     "Column": method,
                     "Runs": cells["n"].max(),
-                    "Agree, near, differ": ", ".join(
-                        str((cells["value"] == mark).sum())
-                        for mark in ("agrees", "near", "differs")
-                    ),
+                    "Agree, near, differ": tally(cells["value"], "agrees", "near", "differs"),
                     "Misses by": f"{np.sqrt(np.mean(off**2)):.4f}",
                     "Bias, points": points(joint.at[method, "bias"]),
                     "Joint test": f"p = {joint.at[method, 'p']:.2g}",
