@@ -23,8 +23,8 @@ from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
 from companion.runs.published import FOLDER, listed_files, write_files
 from companion.runs.reproduce import compute as compute_rows
-from companion.runs.reproduce import counted, store_of
-from companion.runs.responses import PENALTIES, BiasedTables, CostResponses
+from companion.runs.reproduce import counted, store_of, tasks_of
+from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, MemberRun
 from companion.runs.slips import CandidateRun
 from companion.runs.store import Store
 from companion.runs.sweep import sweep
@@ -94,6 +94,9 @@ def compute(search, root, say, **options):
     if "candidates" in search:
         say("running the nearest with uLSIF and DDR")
         sweep(list(_candidate_work(search, root)), **options)
+    if "ranked" in search:
+        say("running the members with uLSIF")
+        sweep(list(_member_work(search, root, judged[judged["member"]])), **options)
     cells = {
         f"{name}|{'|'.join(cell)}": values[:, k].round(4)
         for name, values in zip(("mean", "sd"), moments(candidates.draws), strict=True)
@@ -233,6 +236,27 @@ def _candidate_work(search, root):
         run = CandidateRun(search, rule, ratio)
         names = {"experiment": search["experiment"], "protocol": f"slip:{name}"}
         yield Store(root, run.parameters, **names), run, _tasks(search | {"draws": rules["runs"]})
+
+
+def member_protocols(search, members):
+    """The protocols of members by name, but for how rows are called: one fit serves both ways."""
+    base = load_protocol("cross", search["ranked"]["protocol"])
+    base = changed(base, runs=search["ranked"]["runs"], methods=["Unweighted", "uLSIF"], ddr=None)
+    offered, rules = variants(search), grids(search)
+    found = {}
+    for variant, grid in members[_KEYS].itertuples(index=False):
+        values, folds, _ = rules[grid].values()
+        learner = {"Cs": values} | ({"folds": folds} if folds != "shared" else {})
+        name = f"member:{variant} | {grid.rpartition(' | ')[0]}"
+        change = {"protocol": name, "problem": offered[variant], "learner": learner}
+        found[name] = changed(base, **change)
+    return found
+
+
+def _member_work(search, root, members):
+    """The members of the set, without weights and with uLSIF's."""
+    for protocol in member_protocols(search, members).values():
+        yield store_of(protocol, root), MemberRun(protocol), tasks_of(protocol)
 
 
 def _columns(penalty, n):

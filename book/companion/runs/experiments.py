@@ -20,7 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 from companion.paths import cross_case
 from companion.runs.protocols import RATIOS
 from companion.runs.store import VALUES
-from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
+from companion.runs.variants import MIXTURES, NewFoldsSVMCV, PooledULSIF, SampleVarianceNB
 from ddr.information import effective_sample_size, mutual_information
 from ddr.iwcv import IWSearchCV
 from ddr.kernels import choose_centers, median_distance
@@ -143,10 +143,11 @@ def learner_for(protocol, problem, seeds):
         unbiased = options.pop("unbiased", False)
         return (SampleVarianceNB if unbiased else GaussianNB)(**options)
     if name == "svm":
+        machine = NewFoldsSVMCV if options.pop("folds", "shared") == "new" else (
+            LinearSVMWithPosteriorsCV
+        )  # fmt: skip
         # The paper's accuracies are taken to be those of the machine, as without posteriors.
-        return LinearSVMWithPosteriorsCV(
-            predict_by="decision", random_state=seeds.learner, **options
-        )
+        return machine(predict_by="decision", random_state=seeds.learner, **options)
     if name == "logistic":
         grid = {"C": sorted(options.pop("Cs"))}  # of equally good ones the most regularised
         return IWSearchCV(

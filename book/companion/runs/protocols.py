@@ -18,7 +18,7 @@ _SECTIONS = {
     "extra_methods": "cases methods",
     "problem": "n_test counts choose n_omegas redraw strength test_fraction "
     "resize antialias clip scaling fraction max_samples",
-    "learner": "name unbiased priors sigma_factors lams sums Cs cv loss n_centers",
+    "learner": "name unbiased priors sigma_factors lams sums Cs cv folds loss n_centers",
     "ddr": "normalization prior matching information_prior components scale "
     "stopping min_iter max_iter tol reselect",
 }

@@ -3,11 +3,14 @@
 With them a grid of candidates is a mere selection, so that many protocols cost no more than one.
 """
 
+from itertools import product
+
 import numpy as np
 
-from companion.runs.experiments import draw_cross, load_case
+from companion.runs.experiments import Run, draw, draw_cross, load_case
 from ddr.iwcv import stratified_folds
 from ddr.kernels import gaussian_kernel, median_distance, squared_distances
+from ddr.paper.comparison import plain_ratio, weighted
 from ddr.paper.datasets import scale_to_unit_box
 from ddr.paper.shifts import selection_probability
 from ddr.paper.svm import LinearSVMWithPosteriorsCV
@@ -51,6 +54,25 @@ class CostResponses:
                     model.set_params(predict_by=by)
                     row = {"method": f"C={C:g} {folds} {by}", "risk": model.best_score_}
                     rows.append(row | {"accuracy": model.score(problem.X_test, problem.y_test)})
+        return rows
+
+
+class MemberRun(Run):
+    """Runs of a cross-dataset protocol with no weights and with uLSIF's, rows called both ways."""
+
+    def __call__(self, case, seed):
+        """Four rows: two fits, each called by posterior and by the side of the machine."""
+        problem, learner, ratios = draw(self.protocol, case, seed)
+        X, y, X_test = problem.X_train, problem.y_train, problem.X_test
+        fits = {
+            "Unweighted": weighted(X, y, learner),
+            "uLSIF": plain_ratio(X, y, X_test, learner, ratios["uLSIF"]),
+        }
+        rows = []
+        for (name, fit), by in product(fits.items(), ("posterior", "decision")):
+            model = fit.model.set_params(predict_by=by)
+            accuracy = model.score(X_test, problem.y_test)
+            rows.append({"method": f"{name}: {by}", "accuracy": accuracy})
         return rows
 
 

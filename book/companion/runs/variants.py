@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from ddr.paper.mixture import FixedCounts, FourClusters
+from ddr.paper.svm import LinearSVMWithPosteriorsCV
 from ddr.ulsif import ULSIF
 
 #: Mixtures by what is said of the number of rows in a cluster.
@@ -18,6 +19,21 @@ class SampleVarianceNB(GaussianNB):
         """Fit with the variances of samples."""
         super().fit(X, y, sample_weight)
         self.var_ *= (self.class_count_ / np.maximum(self.class_count_ - 1, 1))[:, None]
+        return self
+
+
+class NewFoldsSVMCV(LinearSVMWithPosteriorsCV):
+    """The machine whose C is judged with new folds for each value, as LIBSVM's ``-v`` does."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit a machine for each C and keep the best; of equally good ones the smallest C."""
+        seeds = np.random.SeedSequence(self.random_state).generate_state(len(self.Cs))
+        fits = []
+        for C, seed in zip(sorted(self.Cs), seeds, strict=True):
+            options = self.get_params() | {"Cs": [C], "random_state": int(seed)}
+            fits.append(LinearSVMWithPosteriorsCV(**options).fit(X, y, sample_weight))
+        best = min(fits, key=lambda machine: machine.best_score_)
+        vars(self).update({k: v for k, v in vars(best).items() if k.endswith("_")})
         return self
 
 
