@@ -4,9 +4,9 @@
 
 reads what ``benchmarks.natural_measure`` stored in FOLDER and writes ``natural_scores.csv``, a line
 a fit with the gain of every model over no weights and all that is seen without labels, and
-``natural_labels.csv``, a line a fit and a number of labels with the gain of every strategy and the
-share of its repetitions that lose more than five points. Gains are in points of accuracy, on rows
-of the target that no strategy may ask about.
+``natural_labels.csv``, a line a task, learner, size and number of labels, with every strategy's
+mean gain over draws and repetitions, and the share of these that lose more than five points. Gains
+are in points of accuracy, on rows of the target that no strategy may ask about.
 """
 
 import sys
@@ -18,7 +18,7 @@ from scipy.special import log_softmax
 
 from benchmarks.natural_measure import SEEN
 from benchmarks.natural_tasks import TASKS
-from ddr.guard.guarded import OFFSET_RIDGE
+from ddr.guard.guarded import OFFSET_STRENGTH
 from ddr.guard.labels import chosen, judge
 from ddr.guard.prior import calibrate
 
@@ -26,6 +26,8 @@ HERE = Path(__file__).parent
 SCORES, LABELS = HERE / "natural_scores.csv", HERE / "natural_labels.csv"
 CANDIDATES = ("none", "calibrated", "em", "prior_ratio", "ratio", "ddr")
 ALL_BUDGETS, REPETITIONS = (10, 20, 50, 100), 3
+#: How strongly offsets are pulled to zero, in labels: of these ``shifts.strength`` takes one.
+STRENGTHS = (2, 4, 8, 16, 32)
 FIT = ["task", "learner", "size"]
 
 
@@ -37,7 +39,8 @@ class Fit:
         self.names = stored["names"].tolist()
         task = next(task for task in TASKS if task.name == stored["task"])
         self.key = {"task": task.name, "kind": task.kind, "table": task.table.split()[0]}
-        self.key |= {"learner": str(stored["learner"]), "size": int(stored["size"])}
+        self.key |= {"learner": str(stored["learner"])}
+        self.key |= {name: int(stored[name]) for name in ("size", "draw")}
         self.key |= {"vault": task.vault, **{name: float(stored[name]) for name in SEEN}}
         self.y, self.y_rest = stored["y_target"], stored["y_rest"]
         self.rest = dict(zip(self.names, stored["rest"].astype(float), strict=True))
@@ -65,7 +68,8 @@ class Fit:
         """Gain and log-loss of every model, and what is seen without labels."""
         row = self.key | {"accuracy": self.plain, "n_target": len(self.y)}
         for name, log in self.rest.items():
-            row[name], row[f"{name}, log-loss"] = self.gain(log), self.log_loss(log)
+            if not name.startswith("added"):
+                row[name], row[f"{name}, log-loss"] = self.gain(log), self.log_loss(log)
         return row | {"oracle": max(self.gains.values())}
 
     def weighted(self, budget, rng):
@@ -124,16 +128,18 @@ class Fit:
         yield budget, "random", self.gains[other], budget
         yield budget, "sure", self.gains[chosen(told, "sure")], len(asked)
         yield budget, "random, sure", self.gains[chosen(by_chance, "sure")], budget
-        for strategy, name, rows in (("offsets", best, asked), ("offsets, random", other, drawn)):
-            offset = self.offset(name, rows)
-            yield budget, strategy, self.gain(self.rest[name] + offset), len(rows)
+        for strength in STRENGTHS:
+            gain = self.gain(self.rest[best] + self.offset(best, asked, strength))
+            yield budget, f"offsets {strength}", gain, len(asked)
+        gain = self.gain(self.rest[other] + self.offset(other, drawn))
+        yield budget, "offsets, random", gain, budget
 
-    def offset(self, name, rows):
+    def offset(self, name, rows, strength=OFFSET_STRENGTH):
         """One offset a class, learned from the labels of rows."""
         if not len(rows):
             return 0.0
         log = self.log[CANDIDATES.index(name)][rows]
-        return calibrate(log, self.y[rows], temperature=False, ridge=OFFSET_RIDGE)[1]
+        return calibrate(log, self.y[rows], temperature=False, ridge=strength / len(rows))[1]
 
     def judged(self, budget, said):
         """The best of three ways to use labels, by the labels themselves, five-fold.
@@ -156,26 +162,30 @@ class Fit:
 
 
 def replay(path):
-    """A line of the first table, and those of the second, of one stored fit."""
+    """A line of the first table of one stored fit, and its strategies."""
     fit = Fit(path)
     found = pd.DataFrame(fit.strategies(), columns=["labels", "strategy", "gain", "used"])
-    lines = []
-    for budget, part in found.groupby("labels"):
-        groups = part.groupby("strategy")
-        row = {name: fit.key[name] for name in FIT} | {"labels": budget}
-        row |= {"used": groups.used.mean()["best"]} | groups.gain.mean().to_dict()
-        lines.append(row | {f"{n}, losers": np.mean(g < -5) for n, g in groups.gain})
-    return fit.scores(), lines
+    return fit.scores(), found.assign(**{name: fit.key[name] for name in FIT})
+
+
+def by_labels(found):
+    """Means over draws and repetitions: a line a fit and a number of labels."""
+    found = found.assign(lost=found.gain < -5)
+    keys = [*FIT, "labels"]
+    means = found.groupby([*keys, "strategy"])[["gain", "lost", "used"]].mean().unstack()
+    lost = means["lost"].add_suffix(", losers")
+    return pd.concat([means["used"]["best"].rename("used"), means["gain"], lost], axis=1)
 
 
 def main(folder):
     """Replay the stored fits, and write the tables."""
-    found = [replay(path) for path in sorted(Path(folder).glob("*.npz"))]
-    lines = [line for _, lines in found for line in lines]
-    for rows, path in (([score for score, _ in found], SCORES), (lines, LABELS)):
-        table = pd.DataFrame(rows)
-        table = table.sort_values([name for name in (*FIT, "labels") if name in table])
-        table.to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
+    scores, strategies = zip(*map(replay, sorted(Path(folder).glob("*.npz"))), strict=True)
+    tables = {
+        SCORES: pd.DataFrame(scores).set_index([*FIT, "draw"]).sort_index(),
+        LABELS: by_labels(pd.concat(strategies)),
+    }
+    for path, table in tables.items():
+        table.to_csv(path, float_format="%.4g", lineterminator="\n")
         print(f"{path.name}: {len(table)} lines")
 
 

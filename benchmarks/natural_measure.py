@@ -30,8 +30,8 @@ LEARNERS = {
     "boosting": HistGradientBoostingClassifier(max_iter=50, random_state=0),
     "forest": RandomForestClassifier(50, min_samples_leaf=2, random_state=0),
 }
-#: The learners of large draws: a forest would take most of the time.
-LARGE = tuple(LEARNERS)[:3]
+#: How often rows are drawn of each task and size.
+DRAWS = 3
 #: What is kept of the guard's report.
 SEEN = ("auc", "auc_p", "residual_auc", "prior_p", "condition", "open")
 #: Numbers of labelled rows that join the source, and what each of them weighs there.
@@ -109,7 +109,7 @@ def measure(learner, X, y, X_target, y_target, X_rest, y_rest, shared):
         known = np.full(len(y_target), -1)  # the labels as known posteriors of Algorithm 1
         known[order[:20]] = y_target[order[:20]]
         ddr = DDRClassifier(learner, random_state=0).fit(X, y, X_target, y_target=known)
-        models["DDR told 20"] = ddr.estimator_
+        models["added posteriors 20 1"] = ddr.estimator_
     stored = {"names": list(models), "y_target": y_target, "y_rest": y_rest, "order": order}
     for budget in BUDGETS if len(X) <= SIZES[0] else ():
         stored[f"held {budget}"] = _held_out(learner, X, y, X_target, y_target, order[:budget])
@@ -121,8 +121,8 @@ def measure(learner, X, y, X_target, y_target, X_rest, y_rest, shared):
 
 def units(part=1):
     """All draws, small ones first, so that a partial run tells most; or one in so many."""
-    large = [(task, SIZES[1]) for task in TASKS if task.kind not in MADE]
-    every = [(task, SIZES[0]) for task in TASKS] + large
+    natural = [task for task in TASKS if task.kind not in MADE]
+    every = [*product(range(DRAWS), SIZES[:1], TASKS), *product(range(DRAWS), SIZES[1:], natural)]
     rows = np.random.default_rng(0).permutation(len(every))[: len(every) // part]
     return [every[row] for row in sorted(rows)]
 
@@ -132,17 +132,16 @@ def main(folder, part=1):
     warnings.simplefilter("ignore")
     folder, start = Path(folder), time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    for task, size in units(int(part)):
-        drawn, weights = draw(task, size), {}
-        learners = LEARNERS if size == SIZES[0] else LARGE
-        stem = f"{task.name.replace(': ', ' ')} {size}"
-        missing = [name for name in learners if not (folder / f"{stem} {name}.npz").exists()]
+    for number, size, task in units(int(part)):
+        drawn, weights = draw(task, size, number), {}
+        stem = f"{task.name.replace(': ', ' ')} {size} {number}"
+        missing = [name for name in LEARNERS if not (folder / f"{stem} {name}.npz").exists()]
         if drawn is None or not missing:
             continue
         if size == SIZES[0]:
             weights = dict(_skada_weights(drawn[0], drawn[2]))
         for name in missing:
-            key = {"task": task.name, "learner": name, "size": size}
+            key = {"task": task.name, "learner": name, "size": size, "draw": number}
             stored = measure(LEARNERS[name], *drawn, weights)
             partial = folder / "partial"
             with partial.open("wb") as file:

@@ -135,13 +135,13 @@ def _with_prior(y, rows, prior, rng):
     return np.concatenate(parts)
 
 
-def draw(task, size):
-    """``(X, y, X_target, y_target, X_rest, y_rest)``, standardised on the source.
+def draw(task, size, number=0):
+    """``(X, y, X_target, y_target, X_rest, y_rest)`` of one draw, standardised on the source.
 
     At most ``size`` rows each of source and target, and 1,000 other rows of the target to measure
     on, which nobody may ask about. None where a large draw would hardly differ from a small one.
     """
-    rng = np.random.default_rng([size, 0, *task.name.encode()])
+    rng = np.random.default_rng([size, number, *task.name.encode()])
     source, target = _split(task, rng)
     n = min(size, 4 * len(source[1]) // 5)
     n_target = min(size, len(target[1]) // 2)

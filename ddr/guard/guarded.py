@@ -23,8 +23,8 @@ from ddr.ratio import AgreementWarning, ConstantRatio, OverlapWarning
 
 #: Fewer rows of a sample tell nothing of a shift.
 FEWEST_ROWS = 10
-#: Pulls offsets learned from labels to zero: of several tried on natural shifts outside the vault.
-OFFSET_RIDGE = 0.2
+#: How strongly offsets learned from labels are pulled to zero, in labels.
+OFFSET_STRENGTH = 4
 
 
 def prior_candidates(learner, plain, X, y, X_target, cost):
@@ -41,7 +41,7 @@ def prior_candidates(learner, plain, X, y, X_target, cost):
 def learned(model, X, codes):
     """A model whose posteriors are corrected by one offset a class, learned from labelled rows."""
     log = logarithms(model.predict_proba(X))
-    _, offset = calibrate(log, codes, temperature=False, ridge=OFFSET_RIDGE)
+    _, offset = calibrate(log, codes, temperature=False, ridge=OFFSET_STRENGTH / len(codes))
     return AdjustedClassifier(model, offset=offset)
 
 

@@ -87,17 +87,24 @@ def _refuted(d, n_rows, limit):
     return low
 
 
-def adjusted(wealths):
+def adjusted(wealths, rows):
     """Evidence for each candidate (a row) once all were looked at: closed testing by averages.
 
     The smallest average of a candidate's wealth with those of any of the others (Vovk and Wang,
     2021): that of candidates which do not gain exceeds 20 with a chance of at most 5 % in all.
+    Candidates weigh as much as the numbers of ``rows`` that they change, which no label decides:
+    one that hardly differs from no weights cannot gain much, and shall not cost others evidence.
     """
     wealths = np.asarray(wealths, dtype=float)
-    least = np.cumsum(np.sort(wealths, axis=0), axis=0)
-    others = np.arange(1, len(least) + 1).reshape(-1, *[1] * (wealths.ndim - 1))
-    means = [np.min((mine + least) / (others + 1), axis=0) for mine in wealths]
-    return np.minimum(wealths, np.array(means).reshape(wealths.shape))
+    weights = np.broadcast_to(np.maximum(rows, 1), wealths.T.shape).T
+    order = np.argsort(wealths, axis=0)
+    least, weight = (
+        np.cumsum(np.take_along_axis(each, order, axis=0), axis=0)
+        for each in (weights * wealths, weights)
+    )
+    means = (weights * wealths)[:, None] + least
+    means /= weights[:, None] + weight
+    return np.minimum(wealths, means.min(axis=1))
 
 
 def judge(names, said, rows, labels):
@@ -110,7 +117,7 @@ def judge(names, said, rows, labels):
     d = [mine[where] for mine, where in zip(right - right[0], concerned[:, rows], strict=True)]
     wealths = [wealth(mine, n)[-1] if len(mine) else 1.0 for mine, n in zip(d, sizes, strict=True)]
     gains = {}
-    for k, evidence in enumerate(adjusted(wealths[1:]), start=1):
+    for k, evidence in enumerate(adjusted(wealths[1:], sizes[1:]), start=1):
         n_labels, scale = len(d[k]), 100 * sizes[k] / said.shape[1]
         low, high = interval(d[k], sizes[k])
         # Never without an error: few labels must not look certain.

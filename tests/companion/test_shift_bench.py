@@ -8,7 +8,7 @@ import pytest
 from companion.evidence import shifts
 
 from benchmarks import natural
-from benchmarks.natural_measure import LARGE, LEARNERS, label_shift_weights
+from benchmarks.natural_measure import LEARNERS, label_shift_weights
 from benchmarks.natural_tasks import MADE, TASKS
 from ddr.guard import RULE, Rule
 
@@ -32,7 +32,7 @@ def test_every_task_and_learner_is_stored_once(scores):
     assert set(zip(first.task, first.learner, strict=True)) == expected
     large = scores[scores["size"] == 3000]
     assert large.task.nunique() >= 20
-    assert set(large.groupby("task").learner.nunique()) == {len(LARGE)}
+    assert set(large.groupby("task").learner.nunique()) == {len(LEARNERS)}
     assert set(shifts.stored("labels").task) == set(scores.task)
 
 
