@@ -19,7 +19,6 @@ from companion.runs.results import (
     mismatch,
     published_runs,
     recomputed,
-    runs_to_show,
     stored_or_computed,
     what_is_missing,
     with_cases,
@@ -167,9 +166,9 @@ def test_a_caller_may_change_what_it_got(published):
 # --- what a page shows ------------------------------------------------------------------------
 
 
-def test_only_missing_runs_are_computed(protocol, published, tmp_path):
+def test_only_missing_runs_are_computed(protocol, published):
     before = listed_files(published)
-    shown = runs_to_show(protocol, 3, ["200", "100"], progress=False)
+    shown = stored_or_computed(protocol, 3, ["200", "100"], compute_missing=True)
     assert (shown.stored, shown.computed) == (2, 4)
     keys = list(dict.fromkeys(zip(shown.rows["case"], shown.rows["seed"], strict=True)))
     assert keys == [(case, seed) for case in ("200", "100") for seed in range(3)]

@@ -7,7 +7,6 @@ actions, that which computed the runs and that which judged them, with the SHA-2
 import datetime
 import hashlib
 import io
-import json
 import platform
 import subprocess
 from importlib.metadata import version
@@ -23,6 +22,7 @@ from companion.evidence.printed import table_title
 from companion.evidence.verdicts import judge
 from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, ROOT
 from ddr import __version__
+from ddr.paper.datasets import manifest
 
 PAPER = "https://doi.org/10.1137/1.9781611973440.95"
 LICENCE = "https://opensource.org/licenses/MIT"
@@ -32,12 +32,7 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
-_SOFTWARE = {
-    "numpy": "https://numpy.org/",
-    "scipy": "https://scipy.org/",
-    "scikit-learn": "https://scikit-learn.org/",
-    "pandas": "https://pandas.pydata.org/",
-}
+_SOFTWARE = ("numpy", "scipy", "scikit-learn", "pandas")
 _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 _DONE = "http://schema.org/CompletedActionStatus"
 _COLUMNS = {
@@ -62,33 +57,35 @@ def write_record(path, results):
 
 
 def make_crate(results):
-    """Describe tables, values and claims, and what they were made of by which program."""
+    """Describe tables and claims, and what they were made of by which program."""
     crate = _begin()
     computes, judges = _programs(crate)
     data, now = _data(crate), datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    printed = _add_file(crate, BOOK / "paper_values.yml", "The values that the paper prints")
-    roles = _add_file(crate, BOOK / "cell_roles.yml", "Which cells a protocol was chosen by")
-    measured = [_property(crate, f"column-{c}", c, about) for c, about in _COLUMNS.items()]
+    printed = _add_input(crate, BOOK / "paper_values.yml", "The values that the paper prints")
+    roles = _add_input(crate, BOOK / "cell_roles.yml", "Which cells a protocol was chosen by")
+    measured = [
+        _entity(crate, f"#column-{name}", "PropertyValue", name, description=about)
+        for name, about in _COLUMNS.items()
+    ]
     all_runs = []
     for experiment, protocol in product(EXPERIMENTS, PROTOCOLS):
         name = f"{experiment}-{protocol}"
-        settings = _add_file(crate, BOOK / "protocols" / f"{name}.yml", f"The settings of {name}")
+        settings = _add_input(crate, BOOK / "protocols" / f"{name}.yml", f"The settings of {name}")
         own = (results["experiment"] == experiment) & (results["protocol"] == protocol)
         runs = _add_table(crate, f"runs/{name}", results[own], f"Each run of {name}")
         command = f"ddr-book reproduce {experiment} --protocol {protocol}"
         _add_action(crate, f"run-{name}", command, computes, [settings, *data], runs)
-        values = judge(results, experiment, protocol).values
+        values = judge(results, experiment, protocol).values[list(_COLUMNS)]
         about = f"{table_title(experiment)} beside our runs with {protocol} settings"
-        table = _add_table(crate, name, values[list(_COLUMNS)], about)
+        table = _add_table(crate, name, values, about)
         table["variableMeasured"] = measured
-        table["about"] = [_value(crate, f"{name}-{row.Index}", row) for row in values.itertuples()]
         command = f"judge(results, {experiment!r}, {protocol!r})"
         made_of = [runs, printed, roles]
         _add_action(crate, f"judge-{name}", command, judges, made_of, table, endTime=now)
         all_runs.append(runs)
     about = "Verdicts on the paper's claims and our questions, as far as runs can test them"
     claims = _add_table(crate, "claims", evaluate_claims(results, live=False), about)
-    asked = _add_file(crate, BOOK / "claims.yml", "The claims and questions, and their tests")
+    asked = _add_input(crate, BOOK / "claims.yml", "The claims and questions, and their tests")
     made_of, command = [asked, printed, *all_runs], "evaluate_claims(results, live=False)"
     _add_action(crate, "judge-claims", command, judges, made_of, claims, endTime=now)
     return crate
@@ -121,32 +118,23 @@ def _programs(crate):
     """The program that computes runs, the main workflow, and the one that judges them."""
     about = {"name": "Python", "version": platform.python_version()}
     python = crate.add(ComputerLanguage(crate, "https://www.python.org/", about))
-    needs = [
-        _entity(crate, url, "SoftwareApplication", name, url=url, version=version(name))
-        for name, url in _SOFTWARE.items()
+    needs = [_add_input(crate, ROOT / "requirements.lock", "The exact versions of all packages")]
+    for name in _SOFTWARE:
+        url, known = f"https://pypi.org/project/{name}/", version(name)
+        needs.append(_entity(crate, url, "SoftwareApplication", name, url=url, version=known))
+    shared = {"version": _commit(), "license": LICENCE, "softwareRequirements": needs}
+    shared["conformsTo"] = {"@id": _BIOSCHEMAS}
+    programs = {"runs/reproduce.py": "Runs of a protocol", "evidence/verdicts.py": "Verdicts"}
+    return [
+        crate.add_workflow(
+            ROOT / "book" / "companion" / path,
+            f"code/{path}",
+            main=path.startswith("runs"),
+            lang=python,
+            properties={**shared, "name": name},
+        )
+        for path, name in programs.items()
     ]
-    needs.append(_add_file(crate, ROOT / "requirements.lock", "The exact versions of all packages"))
-    code, source = {"version": _commit(), "license": LICENCE}, ROOT / "book" / "companion"
-    computes = crate.add_workflow(
-        source / "runs" / "reproduce.py",
-        "code/reproduce.py",
-        main=True,
-        lang=python,
-        properties={**code, "name": "Runs of a protocol", "conformsTo": {"@id": _BIOSCHEMAS}},
-    )
-    judges = crate.add_file(
-        source / "evidence" / "verdicts.py",
-        "code/verdicts.py",
-        properties={
-            **code,
-            "@type": ["File", "SoftwareSourceCode"],
-            "name": "Verdicts beside the paper",
-            "programmingLanguage": {"@id": python.id},
-        },
-    )
-    for program in (computes, judges):
-        program["softwareRequirements"] = needs
-    return computes, judges
 
 
 def _commit():
@@ -161,19 +149,12 @@ def _commit():
 
 def _data(crate):
     """The datasets, not themselves in the crate, by the SHA-256 that the package checks."""
-    manifest = json.loads((ROOT / "ddr" / "paper" / "data" / "manifest.json").read_text("utf-8"))
-    return [
-        _entity(
-            crate,
-            f"#data-{entry['file']}",
-            "CreativeWork",
-            name,
-            sha256=entry["sha256"],
-            license=entry["licence"],
-            description=entry["description"],
-        )
-        for name, entry in manifest["datasets"].items()
-    ]
+    found = []
+    for name, entry in manifest()["datasets"].items():
+        about = {"sha256": entry["sha256"], "license": entry["licence"]}
+        about["description"] = entry["description"]
+        found.append(_entity(crate, f"#data-{entry['file']}", "CreativeWork", name, **about))
+    return found
 
 
 def _add_action(crate, name, command, program, made_of, result, **more):
@@ -184,29 +165,20 @@ def _add_action(crate, name, command, program, made_of, result, **more):
     crate.root_dataset.append_to("mentions", action)
 
 
-def _add_file(crate, path, about):
-    data = path.read_bytes()
-    properties = {"name": about, "sha256": hashlib.sha256(data).hexdigest(), "license": LICENCE}
-    properties["encodingFormat"] = "application/yaml" if path.suffix == ".yml" else "text/plain"
-    return crate.add_file(path, f"inputs/{path.name}", properties=properties)
+def _add_input(crate, path, about):
+    form = "application/yaml" if path.suffix == ".yml" else "text/plain"
+    return _add_file(crate, f"inputs/{path.name}", path.read_bytes(), about, form)
 
 
 def _add_table(crate, name, table, about):
-    text = table.to_csv(index=False)
-    properties = {"name": about, "encodingFormat": "text/csv", "license": LICENCE}
-    properties["sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    return crate.add_file(io.StringIO(text), f"{name}.csv", properties=properties)
+    data = table.to_csv(index=False).encode()
+    return _add_file(crate, f"{name}.csv", data, about, "text/csv")
 
 
-def _value(crate, name, row):
-    """One value: ours as the value, the printed one and the verdict in words."""
-    about = f"printed {row.paper_mean} ± {row.paper_sd}; {row.value}"
-    title = f"accuracy of {row.method}, {row.case}"
-    return _property(crate, name, title, about, value=round(row.mean, 6))
-
-
-def _property(crate, identifier, name, about, **more):
-    return _entity(crate, f"#{identifier}", "PropertyValue", name, description=about, **more)
+def _add_file(crate, place, data, about, form):
+    properties = {"name": about, "encodingFormat": form, "license": LICENCE}
+    properties["sha256"] = hashlib.sha256(data).hexdigest()
+    return crate.add_file(io.BytesIO(data), place, properties=properties)
 
 
 def _entity(crate, identifier, kind, name, **more):

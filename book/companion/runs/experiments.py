@@ -71,15 +71,11 @@ class Run:
 
     def __call__(self, case, seed):
         """Rows of one run, one for each method."""
-        drawn = draw(self.protocol, case, seed)
+        drawn, seeds = draw(self.protocol, case, seed), seeds_of(self.protocol, case, seed)
+        choices = self.protocol.get("ddr", {})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlapWarning)
-            return [
-                measure(
-                    method, drawn, self.protocol.get("ddr", {}), seeds_of(self.protocol, case, seed)
-                )
-                for method in methods_of(self.protocol, case)
-            ]
+            return [measure(m, drawn, choices, seeds) for m in methods_of(self.protocol, case)]
 
 
 def methods_of(protocol, case):

@@ -72,47 +72,37 @@ def with_cases(protocol, cases):
     return changed(protocol, cases=[*protocol["cases"], *new])
 
 
-def runs_to_show(protocol, runs, cases=None, **options):
-    """Read the published runs of a protocol, and compute those that are not published."""
-    cases = list(cases or protocol["cases"])
-    found = _chosen(published_runs(protocol), runs, cases)
-    have = set(zip(found["case"], found["seed"], strict=True))
-    wanted = tasks_of(protocol, runs, cases)
-    missing = [task for task in wanted if task not in have]
-    if missing:
-        work = [(store_of(protocol, BUILD / "reruns"), Run(protocol), missing)]
-        tables = [found, compute(work, **options)]
-        found = pd.concat([table for table in tables if len(table)], ignore_index=True)
-        found = _chosen(found, runs, cases)
-    return ShownRuns(found, len(wanted) - len(missing), len(missing))
-
-
-def _chosen(rows, runs, cases):
-    """Take the first runs of some cases, in the order in which the cases are given."""
-    rows, place = rows[rows["case"].isin(cases) & (rows["seed"] < runs)], list(cases).index
-    return rows.sort_values("case", key=lambda c: c.map(place), kind="stable", ignore_index=True)
-
-
 def stored_or_computed(protocol, runs, cases=None, compute_missing=False):
     """Take the published runs of a protocol; compute where none is there, or where asked to.
 
     Where some are there, computing the others may take an hour, so that is done only on request.
     """
-    rows = _chosen(published_runs(protocol), runs, cases or protocol["cases"])
-    if compute_missing or rows.empty:
-        return runs_to_show(protocol, runs, cases)
-    return ShownRuns(rows, len(rows.drop_duplicates(["case", "seed"])), 0)
+    cases = list(cases or protocol["cases"])
+    rows = _chosen(published_runs(protocol), runs, cases)
+    have = set(zip(rows["case"], rows["seed"], strict=True))
+    missing = [task for task in tasks_of(protocol, runs, cases) if task not in have]
+    if not missing or (have and not compute_missing):
+        return ShownRuns(rows, len(have), 0)
+    new = compute([(store_of(protocol, BUILD / "reruns"), Run(protocol), missing)])
+    rows = pd.concat([rows, new]) if have else new
+    return ShownRuns(_chosen(rows, runs, cases), len(have), len(missing))
+
+
+def _chosen(rows, runs, cases):
+    """Take the first runs of some cases, in the order in which the cases are given."""
+    rows = rows[rows["case"].isin(cases) & (rows["seed"] < runs)]
+    return rows.sort_values(
+        "case", key=lambda c: c.map(cases.index), kind="stable", ignore_index=True
+    )
 
 
 def what_is_missing(shown, runs, cases):
     """Say whether all wanted runs are there."""
-    found = shown.rows.groupby("case")["seed"].nunique()
-    missing = {case: runs - int(found.get(case, 0)) for case in cases}
-    total = runs * len(cases)
-    if not any(missing.values()):
+    found = shown.rows.groupby("case")["seed"].nunique().reindex(cases, fill_value=0)
+    there, total = found.sum(), runs * len(cases)
+    if there == total:
         return f"complete: {total} of {total} runs"
-    lacking = ", ".join(f"{count} of {case}" for case, count in missing.items() if count)
-    there = total - sum(missing.values())
+    lacking = ", ".join(f"{runs - n} of {case}" for case, n in found.items() if n < runs)
     return f"NOT COMPLETE: {there} of {total} runs are there; missing are {lacking}"
 
 
@@ -129,14 +119,12 @@ def beside_published(protocol, rows):
     """Set rows that were computed again beside the published ones."""
     old = published_runs(protocol)[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
     both = rows.merge(old, on=_KEYS, how="left", suffixes=("", "_stored"))
+    # Mutual informations near zero are noise in their last digits.
+    far = [(both[d] - both[f"{d}_stored"]).abs() / (1e-3 + both[d].abs()) for d in _DIAGNOSTICS]
     both = both.rename(columns={"accuracy": "computed", "accuracy_stored": "stored"})
     both["difference"] = both["computed"] - both["stored"]
-    both["diagnostics"] = pd.concat(
-        # Mutual informations near zero are noise in their last digits.
-        [(both[d] - both[f"{d}_stored"]).abs() / (1e-3 + both[d].abs()) for d in _DIAGNOSTICS],
-        axis=1,
-    ).max(axis=1)
-    return both[[*_KEYS, "stored", "computed", "difference", "diagnostics"]]
+    both["diagnostics"] = pd.concat(far, axis=1).max(axis=1)
+    return both
 
 
 def what_differs(protocols, **options):
@@ -160,19 +148,16 @@ def what_differs(protocols, **options):
 
 def what_moved(both):
     """Say in sentences how runs computed again differ from the published ones, if they do."""
-    found = []
-    missing = both["stored"].isna().sum()
-    if missing:
-        found.append(f"{missing} of {len(both)} rows are not published")
-    moved = both[both["difference"].abs() > ACCURACIES_AGREE]
+    missing, moved = both["stored"].isna().sum(), both["difference"].abs() > ACCURACIES_AGREE
+    found = [f"{missing} of {len(both)} rows are not published"] if missing else []
     found += [
         f"the accuracy of {row.method} on {row.case}, run {row.seed}, is {row.computed:.4f} "
         f"instead of {row.stored:.4f}"
-        for row in moved.itertuples()
+        for row in both[moved].itertuples()
     ]
-    others = both[both["diagnostics"] > _ROUNDING]
+    others = both.loc[both["diagnostics"] > _ROUNDING, "case"]
     if len(others) > (1 - _SAME_WEIGHTS) * len(both):
-        names = ", ".join(sorted(set(others["case"])))
+        names = ", ".join(sorted(set(others)))
         found.append(f"{len(others)} of {len(both)} rows have other weights than stored ({names})")
     return found
 
