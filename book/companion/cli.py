@@ -8,7 +8,6 @@ inside the commands, so that `--help` is quick.
 import os
 import signal
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -45,20 +44,17 @@ def main(arguments=None):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt as interruption:
-        return _complain(str(interruption) or "interrupted", 130)
+        said, code = str(interruption) or "interrupted", 130
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "ddr-book"
-        return _complain(f"{error.format_message().rstrip('.')}; see {path} --help", 2)
+        said, code = f"{error.format_message().rstrip('.')}; see {path} --help", 2
     except (ValueError, TypeError, OSError) as error:
-        return _complain(error, 2)
+        said, code = error, 2
     except Exception as error:
         if not hasattr(error, "exit_code"):  # a fault of the program, which is not hidden
             raise
-        return _complain(error, error.exit_code)
-
-
-def _complain(sentence, code):
-    click.echo(f"ddr-book: {sentence}", err=True)
+        said, code = error, error.exit_code
+    click.echo(f"ddr-book: {said}", err=True)
     return code
 
 
@@ -102,8 +98,7 @@ def run(notebook, name, given, force, root):
     for parameter in names:
         if names.count(parameter) > 1:
             raise ValueError(f"parameter {parameter!r} was given twice")
-    with _failed_cell_named():
-        path = rerun(notebook, dict(given), name, root, force=force)
+    path = rerun(notebook, dict(given), name, root, force=force)
     click.echo(f"{path.relative_to(root)} is written; `make html` makes it a page.")
 
 
@@ -116,24 +111,8 @@ def execute(notebooks, root):
     from companion.kit.parameters import find_notebook, list_notebooks
 
     for path in [find_notebook(name, root) for name in notebooks] or list_notebooks(root):
-        with _failed_cell_named():
-            changed = "changed" if execute(path, root) else "unchanged"
+        changed = "changed" if execute(path, root) else "unchanged"
         click.echo(f"{path.relative_to(root)}: {changed}")
-
-
-@contextmanager
-def _failed_cell_named():
-    from papermill.exceptions import PapermillExecutionError
-
-    from companion.kit.execute import FAILED
-
-    try:
-        yield
-    except PapermillExecutionError as error:
-        raise click.ClickException(
-            f"cell {error.exec_count} raised {error.ename}: {error.evalue}\n"
-            f"Nothing was replaced; the failed copy is in {FAILED}."
-        ) from None
 
 
 # Pages

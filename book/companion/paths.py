@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 #: What is made and may be removed.
 BUILD = ROOT / "_build"
+#: Within a checkout: the reruns, and how long each notebook took.
+RUNS, TIMES = "book/runs", "_build/notebook_times"
 
 #: The tables of the paper that are run again, in its order.
 EXPERIMENTS = ("synthetic", "biased", "cross")

@@ -6,9 +6,9 @@ import shutil
 import nbformat
 import pytest
 from companion.browser.numbers import differences
-from companion.kit.execute import RUNS
 from companion.kit.parameters import list_notebooks
 from companion.kit.tolerances import Tolerance
+from companion.paths import RUNS
 from hygiene import offences
 
 pytest_plugins = ["pytester"]

@@ -6,9 +6,10 @@ from functools import cache
 import nbformat
 import pytest
 from companion.browser import cells
-from companion.kit.execute import RUNS, rerun
+from companion.kit.execute import rerun
 from companion.kit.open_cells import open_cells
 from companion.kit.parameters import declarations, list_notebooks, read_parameters
+from companion.paths import RUNS
 from test_reruns import EXTREMES
 
 pytestmark = pytest.mark.weekly

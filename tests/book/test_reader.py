@@ -12,8 +12,8 @@ import nbformat
 import pytest
 from companion.browser.declared import check_values
 from companion.cli import cli
-from companion.kit.execute import RUNS
 from companion.kit.parameters import list_notebooks, read_parameters
+from companion.paths import RUNS
 from test_reruns import EXTREMES
 
 pytestmark = pytest.mark.browser

@@ -11,9 +11,10 @@ import time
 import nbformat
 import pytest
 from companion.kit import build
-from companion.kit.execute import RUNS, rerun
+from companion.kit.execute import rerun
 from companion.kit.parameters import list_notebooks
 from companion.kit.rerun_page import as_rerun
+from companion.paths import RUNS
 
 HOSTILE = "``` `<script>window.hacked = 1</script>` | \"q\" 'q' {{ z }} {ref}`x` </td> \n\\ é漢字"
 #: The smallest values that each notebook takes, and the largest that cost little.

@@ -81,12 +81,12 @@ def test_help_needs_no_heavy_library():
 
 
 def test_a_reader_that_leaves_early_is_no_error():
-    program = f"exec {sys.executable} -m companion.cli data verify"
-    code = f"{program} | head -n 1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert done.stdout.startswith("ok")
-    assert done.stderr == ""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "companion.cli", "--help"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def _fake_registry(monkeypatch, folder, dataset):

@@ -8,19 +8,8 @@ import sys
 import pytest
 from companion.cli import main
 from companion.kit import readme
-from paper_runs import complete_runs, swapped
-
-
-@pytest.fixture(scope="module")
-def printed():
-    return complete_runs(n=4)
-
-
-@pytest.fixture
-def copy(root, tmp_path):
-    """A folder with the README alone."""
-    shutil.copy(root / "README.md", tmp_path)
-    return tmp_path
+from companion.runs.results import published_results
+from paper_runs import swapped
 
 
 def test_the_numbers_are_current(root):
@@ -28,35 +17,33 @@ def test_the_numbers_are_current(root):
     assert not readme.stale(root)
 
 
-def test_check_answers_by_exit_code(copy, printed, capsys, monkeypatch):
+def test_a_moved_number_is_noticed(root):
+    assert readme.stale(root, swapped(published_results()))
+
+
+@pytest.fixture
+def copy(root, tmp_path, monkeypatch):
+    """A folder with the README alone, and short texts to be put into it."""
+    shutil.copy(root / "README.md", tmp_path)
+    monkeypatch.setattr(readme, "block", lambda results: "a gain of 1.2 points")
+    monkeypatch.setattr(readme, "shifts_block", lambda: "no shift")
     for name in ("write", "stale"):
         original = getattr(readme, name)
-        monkeypatch.setattr(readme, name, lambda f=original: f(copy, printed))
+        monkeypatch.setattr(readme, name, lambda f=original: f(tmp_path))
+    return tmp_path / "README.md"
+
+
+def test_it_is_written_once_and_an_edited_number_is_noticed(copy, capsys):
     assert main(["readme", "--check"]) == 1
     assert "not current" in capsys.readouterr().out
     assert main(["readme"]) == 0
+    first = [path.read_bytes() for path in readme.write()]
     assert main(["readme", "--check"]) == 0
-
-
-def test_a_moved_number_is_noticed(copy, printed):
-    readme.write(copy, printed)
-    assert not readme.stale(copy, printed)
-    assert readme.stale(copy, swapped(printed))
-
-
-def test_an_edited_number_is_noticed(copy, printed):
-    readme.write(copy, printed)
-    path = copy / "README.md"
-    text = path.read_text(encoding="utf-8")
-    assert "100 % in Table 4" in text
-    path.write_text(text.replace("100 % in Table 4", "101 % in Table 4"), encoding="utf-8")
-    assert readme.stale(copy, printed)
-
-
-def test_writing_twice_changes_nothing(copy, printed):
-    first = [path.read_bytes() for path in readme.write(copy, printed)]
-    assert [path.read_bytes() for path in readme.write(copy, printed)] == first
+    assert [path.read_bytes() for path in readme.write()] == first
     assert len(first[1]) < 100_000  # small enough to be committed with every change of the runs
+    text = copy.read_text(encoding="utf-8")
+    copy.write_text(text.replace("gain of 1.2", "gain of 1.3"), encoding="utf-8")
+    assert main(["readme", "--check"]) == 1
 
 
 def test_the_example_is_short_and_runs(root):

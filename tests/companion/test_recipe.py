@@ -21,7 +21,7 @@ NAMED = [
     ("USPS", "MNIST", (0, 1)),
     ("USPS", "MNIST", (3, 4)),
     ("MNIST", "USPS", (1, 2)),
-    ("MNIST", "USPS", (2, 3)),
+    pytest.param("MNIST", "USPS", (2, 3), marks=pytest.mark.weekly),  # the slowest
 ]
 
 

@@ -13,7 +13,7 @@ import pytest
 from companion.cli import main
 from companion.kit import compare_runs, status
 from companion.kit.execute import rerun
-from companion.kit.files import held, read_record, write_whole
+from companion.kit.files import held, write_whole
 from companion.kit.rerun_page import as_rerun, find_labels, given_as_text, read_reruns
 from markdown_it import MarkdownIt
 
@@ -137,19 +137,6 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(command, repository, c
     assert command("run", "01_small", "--name", "x") == 2
     assert "book/runs cannot be written" in capsys.readouterr().err
     assert not (repository / "artifacts").exists()
-
-
-@pytest.mark.parametrize("damaged", ["", "{", "[1]"])
-@pytest.mark.hardening(
-    "damage", mends="An empty record of times failed every later execution, unnamed."
-)
-def test_a_damaged_record_of_times_is_set_aside(tmp_path, capsys, damaged):
-    path = tmp_path / "times.json"
-    path.write_text(damaged)
-    assert read_record(path) == {}
-    assert "times.json was damaged: it is now times.json.damaged" in capsys.readouterr().err
-    assert (tmp_path / "times.json.damaged").read_text() == damaged
-    assert read_record(path) == {}
 
 
 @pytest.mark.hardening("damage")

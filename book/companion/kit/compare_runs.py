@@ -14,9 +14,9 @@ from companion.browser.numbers import take_apart, value_of
 from companion.evidence.plots import COLORS, legend_below, new_figure
 from companion.evidence.tables import captioned, markdown, rubric, unbroken
 from companion.kit.display import picture
-from companion.kit.execute import ROOT, RUNS
 from companion.kit.parameters import list_notebooks
 from companion.kit.rerun_page import given_as_text, read_reruns
+from companion.paths import ROOT, RUNS
 
 
 class Pair(NamedTuple):
@@ -84,21 +84,29 @@ def runs_table(root=ROOT):
     for notebook in list_notebooks(root):
         link = f"{{doc}}`/notebooks/{notebook.stem}`"
         rows.append((link, "published", "as in its parameters cell", "see {doc}`/book/status`"))
-        rows += [_row(p, run) for p, run in reruns.items() if run["notebook"] == notebook.stem]
+        for path, run in reruns.items():
+            if run["notebook"] == notebook.stem:
+                given = given_as_text(run["parameters"]) or "as published"
+                link = f"{{doc}}`/{RUNS}/{path.stem}`"
+                rows.append((link, run["name"], given, f"{run['seconds']:.1f} s"))
     table = pd.DataFrame(rows, columns=["page", "run", "parameters", "time"])
     return Markdown(captioned(table, "The published runs and the reruns", "runs"))
 
 
-def _row(path, run):
-    given = given_as_text(run["parameters"])
-    page = f"{{doc}}`/{RUNS}/{path.stem}`"
-    return page, run["name"], given or "as published", f"{run['seconds']:.1f} s"
+def _beside_published(root):
+    """Read every rerun whose notebook is published: its name, the published run, its own."""
+    published, (reruns, _) = list_notebooks(root), read_reruns(Path(root) / RUNS)
+    sources = {path.stem: nbformat.read(path, as_version=4) for path in published}
+    return [
+        (path.stem, sources[run["notebook"]], nbformat.read(path, as_version=4))
+        for path, run in reruns.items()
+        if run["notebook"] in sources
+    ]
 
 
 def comparisons(root=ROOT):
     """Set every rerun beside the published run of its notebook."""
-    reruns, _ = read_reruns(Path(root) / RUNS)
-    texts = [comparison(path, run, root) for path, run in reruns.items()]
+    texts = [comparison(*runs) for runs in _beside_published(root)]
     return Markdown("\n\n".join(texts) or "No rerun lies in `book/runs/` yet.")
 
 
@@ -107,8 +115,7 @@ _MARKS = (("o", "black"), ("s", "red"), ("^", "green"), ("D", "blue"))
 
 def means_picture(root=ROOT):
     """Draw the table of each rerun beside the published one; nothing if no rerun has a table."""
-    reruns, _ = read_reruns(Path(root) / RUNS)
-    tables = {path.stem: table_means(path, _published(run, root)) for path, run in reruns.items()}
+    tables = {name: table_means(*runs) for name, *runs in _beside_published(root)}
     tables = {name: means for name, means in tables.items() if means}
     if not tables:
         return None
@@ -142,30 +149,22 @@ def _draw_means(axis, means):
     return handles
 
 
-def table_means(path, source):
+def table_means(published, rerun):
     """The mean accuracies, published and of the rerun, by case and method."""
     found = {}
-    for pair in compare_runs(source, nbformat.read(path, as_version=4))[0] if source else ():
+    for pair in compare_runs(published, rerun)[0]:
         table, *cell = pair.what.split(" › ")
         if table.startswith("Our Table"):  # the mean stands before its standard deviation
             found.setdefault(tuple(cell), (value_of(pair.published), value_of(pair.rerun)))
     return found
 
 
-def _published(run, root):
-    source = Path(root) / "notebooks" / f"{run['notebook']}.ipynb"
-    return nbformat.read(source, as_version=4) if source.exists() else None
-
-
-def comparison(path, run, root=ROOT):
+def comparison(name, published, rerun):
     """Set a rerun beside the published run of its notebook, number by number."""
-    source, rerun = _published(run, root), nbformat.read(path, as_version=4)
     prose = "\n".join(cell.source for cell in rerun.cells if cell.cell_type == "markdown")
-    heading = next(iter(re.findall(r"^# (.*)", prose, re.MULTILINE)), path.stem)
-    title = rubric(heading, f"run-{path.stem}") + f"{{doc}}`This run </{RUNS}/{path.stem}>`: "
-    if source is None:
-        return f"{title}its notebook is not published."
-    pairs, alone = compare_runs(source, rerun)
+    heading = next(iter(re.findall(r"^# (.*)", prose, re.MULTILINE)), name)
+    title = rubric(heading, f"run-{name}") + f"{{doc}}`This run </{RUNS}/{name}>`: "
+    pairs, alone = compare_runs(published, rerun)
     other = [pair for pair in pairs if not equal(pair)]
     text = (
         f"{title}{len(pairs)} numbers stand in both runs, {len(pairs) - len(other)} of them are "

@@ -11,21 +11,25 @@ import time
 from pathlib import Path
 
 import nbformat
-from filelock import FileLock
+import papermill
 
 from companion.browser.declared import check_values
-from companion.kit.files import held, read_record, refuse_unwritable, write_whole
+from companion.kit.files import held, refuse_unwritable, write_whole
 from companion.kit.parameters import find_notebook, read_parameters
 from companion.kit.rerun_page import as_rerun
-from companion.paths import ROOT
+from companion.paths import ROOT, RUNS, TIMES
 
-RUNS = "book/runs"
-TIMES = "_build/notebook_times.json"
 FAILED = "artifacts/failed"
 LOCKS = "_build/locks"
 
 _RUN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _VOLATILE = ("papermill", "execution", "ExecuteTime")
+
+
+class CellError(Exception):
+    """A cell of a notebook failed; the message says which and why."""
+
+    exit_code = 1  # of the command
 
 
 def execute(path, root=ROOT):
@@ -37,9 +41,7 @@ def execute(path, root=ROOT):
         executed, seconds = _papermill(path, {}, root)
         _write(strip_volatile(executed), path)
         # For the status page, out of git because it differs each time.
-        with FileLock(Path(root) / LOCKS / "times.lock"):
-            times = read_record(Path(root) / TIMES) | {path.stem: round(seconds, 1)}
-            write_whole(Path(root) / TIMES, json.dumps(times, indent=1, sort_keys=True))
+        write_whole(Path(root) / TIMES / f"{path.stem}.txt", f"{seconds:.1f} s")
         return path.read_text(encoding="utf-8") != before
 
 
@@ -71,8 +73,6 @@ def _turn(stem, root):
 
 
 def _papermill(path, values, root):
-    import papermill
-
     unique = f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.ipynb"
     scratch = Path(root) / FAILED / unique
     scratch.parent.mkdir(parents=True, exist_ok=True)
@@ -80,32 +80,37 @@ def _papermill(path, values, root):
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(variable, "1")  # for the kernel, a process of its own
     started = time.perf_counter()
-    executed = _with_a_kernel(
-        papermill.execute_notebook,
-        str(path),
-        str(scratch),  # left there if a cell fails, with the error in its place
-        parameters=values,
-        cwd=str(path.parent),  # nbval's working folder too
-        kernel_name="python3",
-        language="python",
-        progress_bar={"desc": path.stem},
-        extra_arguments=["--log-level=50"],  # the kernel's own remarks would break the bar
-        coalesce_streams=True,  # a busy kernel sends one printed text in more than one message
-    )
+    try:
+        executed = _with_a_kernel(
+            str(path),
+            str(scratch),  # left there if a cell fails, with the error in its place
+            parameters=values,
+            cwd=str(path.parent),  # nbval's working folder too
+            kernel_name="python3",
+            language="python",
+            progress_bar={"desc": path.stem},
+            extra_arguments=["--log-level=50"],  # the kernel's own remarks would break the bar
+            coalesce_streams=True,  # a busy kernel sends one printed text in several messages
+        )
+    except papermill.PapermillExecutionError as error:
+        raise CellError(
+            f"cell {error.exec_count} raised {error.ename}: {error.evalue}\n"
+            f"Nothing was replaced; the failed copy is in {FAILED}."
+        ) from None
     seconds = time.perf_counter() - started
     scratch.unlink()
     return executed, seconds
 
 
-def _with_a_kernel(run, *arguments, **options):
+def _with_a_kernel(*arguments, **options):
     """Begin again if the kernel dies before its first answer: another process took its port."""
     for _ in range(2):
         try:
-            return run(*arguments, **options)
+            return papermill.execute_notebook(*arguments, **options)
         except RuntimeError as error:
             if "kernel_info" not in str(error):
                 raise
-    return run(*arguments, **options)
+    return papermill.execute_notebook(*arguments, **options)
 
 
 def strip_volatile(executed):

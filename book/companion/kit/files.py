@@ -1,7 +1,5 @@
 """Files that are whole or not there, and names that only one process holds at a time."""
 
-import json
-import os
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -17,20 +15,6 @@ def write_whole(path, text):
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, text.encode("utf-8"))
-
-
-def read_record(path):
-    """Read a JSON record; a damaged one is named, set aside and begun anew."""
-    path = Path(path)
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
-    except (TypeError, ValueError):
-        aside = path.with_name(f"{path.name}.damaged")
-        os.replace(path, aside)
-        print(f"{path} was damaged: it is now {aside.name}, and begun anew", file=sys.stderr)
-        return {}
 
 
 def refuse_unwritable(folder):

@@ -41,9 +41,8 @@ def _soup(path):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
-def print_book():
-    """Print the site and return the path of the PDF."""
-    site = _site()
+def print_book(site):
+    """Print the whole site and return the path of the PDF."""
     whole = site / "book" / "whole_book.html"
     whole.write_text(whole_book(site), encoding="utf-8")
     try:
@@ -52,15 +51,9 @@ def print_book():
         whole.unlink()
 
 
-def print_article():
+def print_article(site):
     """Print the article alone and return the path of the PDF."""
-    return print_page(_site() / "book" / "article.html", ROOT / ARTICLE, scale=0.9)
-
-
-def _site():
-    if not (ROOT / SITE).exists():
-        raise OSError(f"{SITE} is not built: run `make html` first")
-    return ROOT / SITE
+    return print_page(site / "book" / "article.html", ROOT / ARTICLE, scale=0.9)
 
 
 def print_page(path, target, **options):
@@ -69,7 +62,7 @@ def print_page(path, target, **options):
 
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
-        raise OSError("no Chromium was found: install the package chromium")
+        sys.exit("no Chromium was found: install the package chromium")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         page = running.new_page(color_scheme="light")
@@ -84,8 +77,7 @@ def print_page(path, target, **options):
 
 
 if __name__ == "__main__":
-    try:
-        printed = print_article() if sys.argv[1:] == ["article"] else print_book()
-        print(f"Printed: {os.path.relpath(printed)}")
-    except OSError as error:
-        sys.exit(str(error))
+    if not (ROOT / SITE).exists():
+        sys.exit(f"{SITE} is not built: run `make html` first")
+    printed = (print_article if sys.argv[1:] == ["article"] else print_book)(ROOT / SITE)
+    print(f"Printed: {os.path.relpath(printed)}")

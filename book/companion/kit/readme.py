@@ -1,10 +1,7 @@
 """The numbers and the picture of the README, computed from the published runs."""
 
-import io
 import re
 from pathlib import Path
-
-from PIL import Image
 
 from companion.evidence import shifts
 from companion.evidence.front import answer_list, verdicts
@@ -12,6 +9,7 @@ from companion.evidence.gains import METHOD, RIVAL
 from companion.evidence.scoreboard import gains_figure, gains_sentence
 from companion.evidence.tables import markdown
 from companion.evidence.verdicts import judge_all
+from companion.kit.display import png
 from companion.paths import ROOT
 from companion.runs.results import published_results
 
@@ -50,7 +48,9 @@ def write(root=ROOT, results=None):
     readme, picture = root / "README.md", root / PICTURE
     text = updated(readme.read_text(encoding="utf-8"), results)
     readme.write_text(text, encoding="utf-8")
-    _draw(results, picture)
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    # A palette is enough for a plot, and makes a file that changes with the runs small.
+    picture.write_bytes(png(gains_figure(results), dpi=120, colors=64))
     return [readme, picture]
 
 
@@ -59,12 +59,3 @@ def stale(root=ROOT, results=None):
     root, results = Path(root), published_results() if results is None else results
     text = (root / "README.md").read_text(encoding="utf-8")
     return updated(text, results) != text
-
-
-def _draw(results, path):
-    buffer = io.BytesIO()
-    gains_figure(results).savefig(buffer, format="png", dpi=120)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # A palette is enough for a plot, and makes a file that changes with the runs small.
-    small = Image.open(buffer).convert("RGB").quantize(64)
-    small.save(path, format="png", optimize=True)

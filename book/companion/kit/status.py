@@ -8,10 +8,8 @@ import pandas as pd
 from IPython.display import Markdown
 
 from companion.evidence.tables import captioned
-from companion.kit.execute import ROOT, TIMES
-from companion.kit.files import read_record
 from companion.kit.parameters import list_notebooks
-from companion.paths import BOOK
+from companion.paths import BOOK, ROOT, TIMES
 
 #: What a person reads for each kind of attempt.
 KINDS = {
@@ -25,12 +23,13 @@ KINDS = {
 
 
 def times_table(root=ROOT):
-    """Return how long each notebook took to execute,."""
-    times = read_record(Path(root) / TIMES)
-    notebooks = [path.stem for path in list_notebooks(root)]
-    taken = [f"{times[n]:.1f} s" if n in times else "not executed in this build" for n in notebooks]
-    links = [f"{{doc}}`/notebooks/{name}`" for name in notebooks]
-    table = pd.DataFrame({"notebook": links, "time to execute": taken})
+    """Return how long each notebook took to execute."""
+    rows = []
+    for path in list_notebooks(root):
+        taken = Path(root) / TIMES / f"{path.stem}.txt"
+        seconds = taken.read_text() if taken.exists() else "not executed in this build"
+        rows.append((f"{{doc}}`/notebooks/{path.stem}`", seconds))
+    table = pd.DataFrame(rows, columns=["notebook", "time to execute"])
     return Markdown(captioned(table, "Time to execute each notebook", "status-times"))
 
 
@@ -74,19 +73,18 @@ def changes_table():
 
 def changes_left():
     """Say which modules were edited since they were counted, and which were never."""
-    modules = {
-        path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for folder in (ROOT / "ddr", BOOK / "companion" / "evidence")
-        for path in folder.rglob("*.py")
-        if path.name != "__init__.py"
-    }
-    tried = changes()["sha256"].to_dict()
-    edited = [name for name in modules if name in tried and tried[name] != modules[name]]
-    never = [name for name in modules if name not in tried]
-    folded = (
-        f":::{{dropdown}} {say}: {len(names)} modules\n"
-        f"{', '.join(f'`{name}`' for name in sorted(names))}\n:::"
-        for say, names in (("Edited since then", edited), ("Not yet tried", never))
-        if names
+    tried = changes()["sha256"]
+    found = {"Edited since then": [], "Not yet tried": []}
+    for path in [*(ROOT / "ddr").rglob("*.py"), *(BOOK / "companion" / "evidence").glob("*.py")]:
+        name, now = path.relative_to(ROOT).as_posix(), path.read_bytes()
+        if name not in tried and path.name != "__init__.py":
+            found["Not yet tried"].append(f"`{name}`")
+        elif name in tried and tried[name] != hashlib.sha256(now).hexdigest():
+            found["Edited since then"].append(f"`{name}`")
+    return Markdown(
+        "\n\n".join(
+            f":::{{dropdown}} {say}: {len(names)} modules\n{', '.join(sorted(names))}\n:::"
+            for say, names in found.items()
+            if names
+        )
     )
-    return Markdown("\n\n".join(folded))
