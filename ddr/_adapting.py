@@ -8,9 +8,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr._checks import check_given, check_rows
+from ddr._checks import check_rows
 from ddr._domains import first_step, two_samples
-from ddr.iwcv import check_labelled, weight_parameter
+from ddr.iwcv import check_labels, weight_parameter
 from ddr.ratio import DensityRatio
 from ddr.ulsif import ULSIF
 
@@ -35,8 +35,7 @@ class AdaptingClassifier(ClassifierMixin, BaseEstimator):
         able = hasattr(learner, "predict_proba") and weight_parameter(learner) is not None
         if isinstance(learner, type) or not able:
             raise TypeError(
-                "estimator must be a classifier like GaussianNB(), with predict_proba and a fit "
-                f"that takes sample_weight, got {learner!r}"
+                f"estimator must be a classifier with predict_proba and weights, got {learner!r}"
             )
         if not isinstance(ratio, DensityRatio):
             raise TypeError(f"ratio must be a ratio estimator like ULSIF(), got {ratio!r}")
@@ -55,30 +54,18 @@ class AdaptingClassifier(ClassifierMixin, BaseEstimator):
 
         DataFrames and sparse matrices stay what they are, for the learner.
         """
-        check_given(X, "X")
-        self._table = hasattr(X, "columns")
+        y = check_labels(X, y, self.estimator)
         X = validate_data(self, X, **self._kinds(X))
-        y, _ = check_labelled(self, X, y, None)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"y must have at least 2 classes, got one class, {self.classes_.tolist()[0]!r}"
-            )
-        if X_target is None:
-            return X, y, None
-        if np.ndim(X_target) == 1:
-            raise ValueError(
-                "X_target must hold the rows of a sample, in two dimensions, got one dimension of "
-                f"length {len(X_target)}: weights are given by name, sample_weight=..."
-            )
-        if self._table:
-            validate_data(self, X_target, reset=False, skip_check_array=True)
-            return X, y, X_target
-        return X, y, check_rows(self, X_target, "X_target", **self._kinds(X_target))
+            raise ValueError(f"y must have at least 2 classes, got one class, {y.tolist()[0]!r}")
+        if X_target is not None:
+            X_target = check_rows(self, X_target, "X_target", **self._kinds(X_target))
+        return X, y, X_target
 
     def _kinds(self, X):
         """What kinds of rows are allowed: those that the learner takes."""
-        if self._table and hasattr(X, "columns"):
+        if hasattr(X, "columns"):
             return {"skip_check_array": True}
         first = first_step(self.estimator)
         finite, sparse = "allow-nan" if first.allow_nan else True, "csr" if first.sparse else False

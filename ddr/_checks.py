@@ -51,9 +51,8 @@ def check_given(X, name):
 def check_rows(estimator, X, name, **options):
     """Return a sample that an estimator is fitted to; the first sets its columns (``reset``)."""
     check_given(X, name)
-    options = {"dtype": np.float64, "reset": False} | options
     try:
-        return validate_data(estimator, X, **options)
+        return validate_data(estimator, X, **{"dtype": np.float64, "reset": False} | options)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} is no sample for this estimator: {error}") from None
 
@@ -71,9 +70,7 @@ def check_weights(weight, n_rows, name="sample_weight"):
     weight = check_array(weight, dtype=np.float64, ensure_2d=False, input_name=name)
     if weight.shape != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), one per row, got {weight.shape}")
-    if weight.min() < 0 or weight.max() == 0:
-        raise ValueError(
-            f"{name} must be non-negative and not all zero, "
-            f"got {weight.min():g} to {weight.max():g}"
-        )
+    low, high = weight.min(), weight.max()
+    if low < 0 or high == 0:
+        raise ValueError(f"{name} must be non-negative and not all zero, got {low:g} to {high:g}")
     return weight

@@ -46,10 +46,9 @@ def two_samples(X, y, X_target=None, sample_domain=None, sample_weight=None):
     check_consistent_length(X, y, domain, sample_weight)
     source = domain > 0
     X_target = None if source.all() else rows_of(X, ~source)
-    if sample_weight is not None:
-        sample_weight = rows_of(sample_weight, source)
-    y = y if y is None else rows_of(y, source)
-    return rows_of(X, source), y, X_target, sample_weight
+    given = (None if part is None else rows_of(part, source) for part in (X, y, sample_weight))
+    X, y, sample_weight = given
+    return X, y, X_target, sample_weight
 
 
 def check_alike(X, X_target):
@@ -73,19 +72,13 @@ def known_posteriors(y_target, classes, n_target):
     """Zeros and ones for the target rows whose label is known, NaN for the others."""
     labels = np.asarray(y_target, dtype=object)
     if labels.shape != (n_target,):
-        raise ValueError(
-            f"y_target must have one entry for each of the {n_target} rows of X_target, "
-            f"got shape {labels.shape}"
-        )
+        raise ValueError(f"y_target must have shape ({n_target},), one a row, got {labels.shape}")
     known = (labels[:, None] == classes).astype(float)
-    unknown = (labels == None) | (labels != labels) | (labels == -1)  # noqa: E711
-    strange = labels[(known.sum(axis=1) == 0) & ~unknown.astype(bool)]
-    if len(strange):
-        raise ValueError(
-            "y_target must hold classes of y, or None or NaN or -1 where the label is unknown, "
-            f"got {strange[0]!r}"
-        )
-    known[known.sum(axis=1) == 0] = np.nan
+    unknown = ~known.any(axis=1)
+    for label in labels[unknown]:
+        if label is not None and label == label and label != -1:
+            raise ValueError(f"y_target must hold classes of y, or None, NaN or -1, got {label!r}")
+    known[unknown] = np.nan
     return known
 
 
@@ -108,11 +101,6 @@ def rows_for_ratio(X, y, X_target, transform, model):
             from sklearn.compose import make_column_transformer  # here, as few need it
 
             transform = make_column_transformer(("passthrough", transform))
-        if not hasattr(transform, "transform"):
-            raise ValueError(
-                "ratio_transform must be None, 'passthrough', a list of columns or a transformer, "
-                f"got {transform!r}"
-            )
         fitted = clone(transform).fit(X, y)
         rows = [fitted.transform(Z) for Z in rows]
     try:

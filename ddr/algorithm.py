@@ -114,7 +114,6 @@ def rounds(
     share=soft,
     prior=prior_ratio,
     weigh=mean_one,
-    information_prior=None,
     reselect=False,
     view=None,
     known=None,
@@ -134,8 +133,6 @@ def rounds(
         ``prior(posteriors, train_prior)``: the ratio of the class priors.
     weigh : callable
         ``weigh(beta, gamma, shares, codes)``: the weights of the training rows.
-    information_prior : ndarray of shape (m,), default=None
-        As of :func:`~ddr.information.mutual_information`.
     reselect : bool, default=False
         Whether the ratio's width and regularisation are chosen in each round or in the first only.
     view : callable, default=None
@@ -167,11 +164,8 @@ def rounds(
         if known is not None:
             posteriors = np.where(np.isnan(known), posteriors, known)
         if not np.all(np.isfinite(posteriors)):
-            raise ValueError(
-                f"estimator must give finite posteriors, got NaN from {learner!r}: "
-                "check the scale of X and for columns that do not vary"
-            )
-        yield State(weights, beta, gamma, model, posteriors, vanished, information_prior)
+            raise ValueError("estimator must give finite posteriors, got NaN: check the scale of X")
+        yield State(weights, beta, gamma, model, posteriors, vanished)
 
         if matches is None:
             Z, Z_target = (X, X_target) if view is None else view(model)

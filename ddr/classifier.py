@@ -11,7 +11,7 @@ from ddr._domains import check_alike, known_posteriors, rows_for_ratio, two_samp
 from ddr.algorithm import State, rounds, until_drop
 from ddr.information import effective_sample_size
 from ddr.iwcv import fit_weighted
-from ddr.ratio import LOW_AGREEMENT, AgreementWarning, OverlapWarning, warn_of_overlap
+from ddr.ratio import LOW_AGREEMENT, AgreementWarning, OverlapWarning, doubt
 
 
 def _told(states, max_iter):
@@ -25,12 +25,11 @@ def _told(states, max_iter):
 
 
 def _record(state, last):
-    change = np.linalg.norm(state.weights - last.weights) / np.linalg.norm(last.weights)
     return {
         "mutual_information": state.information,
         "prior_ratio": state.gamma,
         "effective_sample_size": effective_sample_size(state.weights),
-        "weight_change": np.nan if state is last else float(change),
+        "weight_change": np.nan if last is None else state.change_from(last),
     }
 
 
@@ -158,14 +157,12 @@ class DDRClassifier(AdaptingClassifier):
             Instead of ``X_target``: positive for the training rows of X, negative for its target
             rows, whose entries of y and ``sample_weight`` are not looked at.
         """
-        check_given(X, "X")
         learner, ratio = self._parts()
         if not callable(self.stopping):
             raise TypeError(f"stopping must be a function like until_drop, got {self.stopping!r}")
         X, y, X_target, sample_weight = two_samples(X, y, X_target, sample_domain, sample_weight)
         X, y, X_target = self._check_samples(X, y, X_target)
-        if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, len(y))
+        sample_weight = check_weights(sample_weight, len(y))
         if X_target is None:
             return self._fit_plain(learner, X, y, sample_weight)
         seen = []
@@ -176,60 +173,51 @@ class DDRClassifier(AdaptingClassifier):
                 check_alike(*seen)
             return seen
 
-        options = {"view": view, "sample_weight": sample_weight}
+        known = y_target
         if y_target is not None:
-            options["known"] = known_posteriors(y_target, self.classes_, X_target.shape[0])
+            known = known_posteriors(y_target, self.classes_, X_target.shape[0])
+        options = {"view": view, "known": known, "sample_weight": sample_weight}
         states = rounds(X, y, X_target, learner, ratio, **options)
         max_iter = check_count(self.max_iter, "max_iter")
-        if self.verbose:
-            states = _told(states, max_iter)
+        states = _told(states, max_iter) if self.verbose else states
         states, kept = self.stopping(states, max_iter=max_iter)
-        self._keep(states[kept], kept, states)
+        self._keep(states[kept], kept)
+        said = [state.posteriors.argmax(axis=1) for state in (states[0], states[kept])]
+        self.agreement_ = float(np.mean(said[0] == said[1]))
+        self.initial_estimator_ = states[0].model
+        self.history_ = list(map(_record, states, [None, *states]))
         self._warn(states, seen)
         return self
 
     def _fit_plain(self, learner, X, y, sample_weight):
         message = "X_target was not given: this is the plain estimator, with weights of one"
         warnings.warn(message, stacklevel=3)
-        ones = np.ones(len(y))
-        model = fit_weighted(learner, X, y, ones if sample_weight is None else sample_weight)
-        self._keep(State(ones, ones, np.ones(len(self.classes_)), model, None), 1, [])
-        self.initial_estimator_ = model
+        ones, model = np.ones(len(y)), fit_weighted(learner, X, y, sample_weight)
+        self._keep(State(ones, ones, np.ones(len(self.classes_)), model, None), 1)
+        self.initial_estimator_, self.agreement_, self.history_ = model, 1.0, []
         return self
 
-    def _keep(self, state, n_iter, states):
-        self.weights_, self.estimator_ = state.weights, state.model
+    def _keep(self, state, n_iter):
+        self.weights_, self.estimator_, self.n_iter_ = state.weights, state.model, n_iter
         self.class_ratio_, self.prior_ratio_ = state.beta, state.gamma
-        self.n_iter_, self.agreement_ = n_iter, 1.0
-        lasts = states[:1] + states[:-1]
-        self.history_ = [_record(s, last) for s, last in zip(states, lasts, strict=True)]
-        if states:
-            self.initial_estimator_ = states[0].model
-            said = [s.posteriors.argmax(axis=1) for s in (states[0], state)]
-            self.agreement_ = float(np.mean(said[0] == said[1]))
 
     def _warn(self, states, seen):
         """Tell the caller of ``fit`` why the weights, or the model, may not be trusted."""
         vanished = sorted({c for state in states for c in state.vanished})
+        kind, message = OverlapWarning, doubt(*seen, self.weights_) if seen else None
         if vanished:
-            kind, message = (
-                OverlapWarning,
-                (
-                    f"the ratio vanishes at every row of class {self.classes_[vanished[0]]} and "
-                    "counts as one there: training and test samples hardly overlap at this width"
-                ),
+            message = (
+                f"the ratio vanishes at every row of class {self.classes_[vanished[0]]} and "
+                "counts as one there: training and test samples hardly overlap at this width"
             )
-        elif seen and warn_of_overlap(*seen, self.weights_, stacklevel=3):
-            return
-        elif self.agreement_ < LOW_AGREEMENT:
+        elif message is None and self.agreement_ < LOW_AGREEMENT:
             kind, changed = AgreementWarning, 1 - self.agreement_
             message = (
                 f"the adapted model contradicts the unadapted one on {changed:.0%} of the target "
                 "rows, which more often harms than helps: see ddr.shift_report"
             )
-        else:
-            return
-        warnings.warn(message, kind, stacklevel=3)
+        if message:
+            warnings.warn(message, kind, stacklevel=3)
 
 
 def ddr_weights(X, y, X_target, estimator=None, ratio=None, **options):

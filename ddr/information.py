@@ -8,8 +8,8 @@ from scipy.special import entr
 
 def _as_posteriors(p, name):
     p = np.asarray(p, dtype=float)
-    # Naive Bayes with 64 columns is off by 1e-5. NaN is refused by the comparison.
-    if p.ndim not in (1, 2) or not np.all((p >= 0) & (abs(p.sum(-1, keepdims=True) - 1) < 1e-3)):
+    # Naive Bayes on standardised digits is off by 2e-4. NaN is refused by the comparison.
+    if p.ndim not in (1, 2) or not np.all((p >= 0) & (abs(p.sum(-1, keepdims=True) - 1) < 1e-2)):
         raise ValueError(f"{name} must hold probabilities of sum 1, got {reprlib.repr(p)}")
     return p
 

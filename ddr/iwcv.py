@@ -69,10 +69,9 @@ def weighted_splits(cv, X, y, weight, random_state=None):
 
 
 def posterior_loss(y_index, posterior, loss):
-    r"""Loss of each row's posterior probabilities."""
-    truth = np.eye(posterior.shape[-1])[y_index].reshape(
-        len(y_index), *[1] * (posterior.ndim - 2), -1
-    )
+    """Loss of each row's posterior probabilities, of shape (n, m) or (n, n_models, m)."""
+    truth = np.eye(posterior.shape[-1])[y_index]
+    truth = truth if posterior.ndim == 2 else truth[:, None]
     if loss == "zero_one":
         return (posterior.argmax(axis=-1) != truth.argmax(axis=-1)).astype(float)
     if loss == "squared":
@@ -126,52 +125,35 @@ def fit_weighted(estimator, X, y, weight):
         return clone(estimator).fit(X, y, **{name: weight})
 
 
-def _fit(estimator, X, y, rows, weight, X_target):
-    """Fit a clone to some rows, with the target if it is given, else with the weights."""
-    X, y = rows_of(X, rows), y[rows]
+def _fit(estimator, X, y, weight, X_target):
+    """Fit a clone, with the target if it is given, else with the weights if they are."""
     if np.all(y == y[0]):
         # Most classifiers refuse a single class; the only answer they could give is that class.
         return DummyClassifier(strategy="most_frequent").fit(X, y)
     if X_target is not None:
         return clone(estimator).fit(X, y, X_target=X_target)
-    return (
-        clone(estimator).fit(X, y)
-        if weight is None
-        else fit_weighted(estimator, X, y, weight[rows])
-    )
+    return clone(estimator).fit(X, y) if weight is None else fit_weighted(estimator, X, y, weight)
 
 
-def _fold_losses(model, X, y, test, loss):
-    """Losses of a model on the held-out rows of one fold."""
+def _risk(model, X, y, weight, classes, loss):
+    """Weighted risk of a model on held-out rows."""
     if loss == "zero_one":
-        return (model.predict(rows_of(X, test)) != y[test]).astype(float)
+        return weighted_risk(model.predict(X) != y, weight)
     # A class that the fold's training rows lack keeps probability zero.
-    classes, y_index = np.unique(np.concatenate([model.classes_, y[test]]), return_inverse=True)
-    posterior = np.zeros((len(test), len(classes)))
-    posterior[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(rows_of(X, test))
-    return posterior_loss(y_index[len(model.classes_) :], posterior, loss)
+    posterior = np.zeros((len(y), len(classes)))
+    posterior[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
+    return weighted_risk(posterior_loss(np.searchsorted(classes, y), posterior, loss), weight)
 
 
-def _fold_risks(estimator, X, y, sample_weight, splits, loss, X_target=None):
-    """Weighted risk of each fold, and that of all, in which a fold counts by its weight."""
-    weight, risks = check_weights(sample_weight, len(y)), []
-    fit_weight = None if sample_weight is None else weight
-    for train, test in splits:
-        model = _fit(estimator, X, y, train, fit_weight, X_target)
-        risks.append(weighted_risk(_fold_losses(model, X, y, test, loss), weight[test]))
-    return risks, np.average(risks, weights=[weight[test].sum() for _, test in splits])
-
-
-def check_labelled(estimator, X, y, sample_weight):
-    """Labels and weights as arrays; X stays what it is (pandas, sparse, text) for the estimator."""
-    learner = getattr(estimator, "estimator", estimator)
+def check_labels(X, y, learner):
+    """Labels of X as an array, for a classifier; X stays what it is (pandas, sparse, text)."""
     if learner is not None and is_regressor(learner):
         raise ValueError(f"estimator must be a classifier, got {learner!r}")
     check_given(X, "X")
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     check_classification_targets(y)
-    return y, check_weights(sample_weight, len(y))
+    return y
 
 
 class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -257,9 +239,9 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Instead of ``X_target``: negative for the rows of X that are the target.
         """
         check_choice(self.loss, "loss", LOSSES)
-        check_given(X, "X")
         X, y, X_target, sample_weight = two_samples(X, y, X_target, sample_domain, sample_weight)
-        y, weight = check_labelled(self, X, y, sample_weight)
+        y = check_labels(X, y, self.estimator)
+        weight = check_weights(sample_weight, len(y))
         validate_data(self, X, skip_check_array=True)  # notes the columns and their names
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
@@ -267,17 +249,24 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         splits = weighted_splits(self.cv, X, y, weight, self.random_state)
         # Estimators among the values are cloned, so that candidates share nothing.
         models = [clone(self.estimator).set_params(**clone(p, safe=False)) for p in candidates]
-        scored = [
-            _fold_risks(model, X, y, sample_weight, splits, self.loss, X_target) for model in models
-        ]
-        folds, risk = (np.array(part) for part in zip(*scored, strict=True))
+        classes = np.unique(y)
+
+        def fit(model, rows):
+            fit_weight = None if sample_weight is None else weight[rows]
+            return _fit(model, rows_of(X, rows), y[rows], fit_weight, X_target)
+
+        def fold_risk(model, train, test):
+            held_out = rows_of(X, test), y[test], weight[test]
+            return _risk(fit(model, train), *held_out, classes, self.loss)
+
+        folds = np.array([[fold_risk(model, *split) for split in splits] for model in models])
+        risk = np.average(folds, axis=1, weights=[weight[test].sum() for _, test in splits])
         self.cv_results_ = {"params": candidates, "risk": risk}
         self.cv_results_ |= {f"split{k}_risk": column for k, column in enumerate(folds.T)}
         self.best_index_ = first_best(risk)
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(risk[self.best_index_])
-        kept, weight = weight > 0, None if sample_weight is None else weight
-        self.best_estimator_ = _fit(models[self.best_index_], X, y, kept, weight, X_target)
+        self.best_estimator_ = fit(models[self.best_index_], weight > 0)
         self.classes_ = self.best_estimator_.classes_
         return self
 

@@ -64,10 +64,8 @@ class KDERatio(DensityRatio):
         kept = test_weight > 0
         X_test, test_weight = X_test[kept], test_weight[kept]
         self._samples = (X_train, np.ones(len(X_train))), (X_test, test_weight)
-        if self.sigma is None:
-            self.sigma_ = tuple(scott_bandwidth(*sample) for sample in self._samples)
-        else:
-            self.sigma_ = (check_positive(self.sigma, "sigma"),) * 2
+        given = None if self.sigma is None else check_positive(self.sigma, "sigma")
+        self.sigma_ = tuple(given or scott_bandwidth(*sample) for sample in self._samples)
         self.weights_ = self._quotient(X_train)
         self._largest = 10.0 * max(self.weights_.max(), self._quotient(X_test).max())
 

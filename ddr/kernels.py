@@ -13,6 +13,9 @@ _BLOCK_ELEMENTS = 2**17
 _CACHE_BYTES = 2**27
 # Exponentials of numbers below cost ten times the time and are as good as zero.
 _VANISHING = -700.0
+#: Widths to try, in median distances. Each is the last times the square root of two, which
+#: ``KernelBlocks`` makes nearly free.
+WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 
 
 def squared_distances(X, centers):
@@ -60,12 +63,12 @@ def median_distance(X, max_rows=1000, random_state=0):
     """Median Euclidean distance between distinct pairs of rows."""
     if len(X) > max_rows:
         X = X[check_random_state(random_state).permutation(len(X))[:max_rows]]
-    if len(X) < 2:
-        return 1.0
     distances = pdist(X)
+    if not distances.any():
+        return 1.0
     if np.median(distances) == 0:  # more than half coincide: the rest still tells the scale
         distances = distances[distances > 0]
-    return float(np.median(distances)) if len(distances) else 1.0
+    return float(np.median(distances))
 
 
 def distinct_rows(X, weight=None):
@@ -107,24 +110,23 @@ class KernelBlocks:
     def __init__(self, X, centers):
         self.X, self.centers = X, centers
         self.slices = row_blocks(len(X), len(centers))
-        self.cached = 8 * len(X) * len(centers) <= _CACHE_BYTES
-        self._distances = self._kernels = self._sigma = None
+        cached = 8 * len(X) * len(centers) <= _CACHE_BYTES
+        self._distances = list(self._fresh()) if cached else None
+        self._kernels = self._sigma = None
+
+    def _fresh(self):
+        return ((rows, squared_distances(self.X[rows], self.centers)) for rows in self.slices)
 
     def _blocks(self):
-        """Yield ``(rows, D)`` with the squared distances of each block, not to be written to."""
-        blocks = ((rows, squared_distances(self.X[rows], self.centers)) for rows in self.slices)
-        if not self.cached:
-            return blocks
-        if self._distances is None:
-            self._distances = list(blocks)
-        return self._distances
+        """Each ``(rows, D)`` with the squared distances of a block, not to be written to."""
+        return self._fresh() if self._distances is None else self._distances
 
     def at(self, sigma):
         """Yield ``(rows, K)`` for each block at one width; treat ``K`` as read-only."""
         blocks = (
             (rows, gaussian_kernel(None, None, sigma, squared=D)) for rows, D in self._blocks()
         )
-        if not self.cached:
+        if self._distances is None:
             return blocks
         if sigma != self._sigma:
             self._kernels, self._sigma = list(blocks), sigma

@@ -5,12 +5,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ddr._checks import check_count, check_grid
-from ddr.kernels import KernelBlocks, distinct_rows, gaussian_kernel, median_distance
+from ddr.kernels import WIDTHS, KernelBlocks, distinct_rows, gaussian_kernel, median_distance
 from ddr.ratio import DensityRatio, centers_of, quadratic_minimum
 
 # Keeps the logarithm finite where every kernel vanishes; far below any ratio that matters.
 _TINY = 1e-300
-WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 
 
 def kliep_coefficients(K_test, mean_train, test_weight, tol=1e-9, max_iter=100):
@@ -64,7 +63,7 @@ def _newton_step(pi, gradient, root):
     H[np.diag_indices(len(H))] += 1e-10 * np.trace(H) / len(H)  # kernels are nearly dependent
     end, status = quadratic_minimum(H, gradient - H @ pi, 1e-10, x_l=np.zeros(len(pi)))
     if not np.all(np.isfinite(end)):
-        raise RuntimeError(f"a quadratic programme of KLIEP was not solved: {status}")
+        raise RuntimeError(f"KLIEP found no coefficients: {status}")
     return np.maximum(end, 0.0) - pi
 
 
@@ -151,7 +150,7 @@ class KLIEP(DensityRatio):
         """Choose the width by the likelihood of held-out test rows."""
         n_folds = check_count(self.n_folds, "n_folds", minimum=2)
         self.scores_, best = None, 0
-        if len(self.sigmas_) > 1:
+        if len(self.sigmas_) > 1 and len(X_test) > 1:  # a single row cannot be held out
             folds = rng.permutation(len(X_test)) % n_folds
             self.scores_ = np.array(
                 [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
@@ -160,8 +159,6 @@ class KLIEP(DensityRatio):
         self.sigma_ = float(self.sigmas_[best])
 
     def _score(self, train, X_test, test_weight, sigma, folds):
-        if folds.max() < 1:
-            return 0.0  # a single distinct row cannot be held out
         K_test = gaussian_kernel(X_test, self.centers_, sigma)
         total = 0.0
         for fold in range(folds.max() + 1):
@@ -176,6 +173,5 @@ class KLIEP(DensityRatio):
     def matcher(self, X_train, X_test, reselect=False):
         """Prepare repeated fits, with centres drawn once from all test rows."""
         centers = centers_of(self, X_test, None, check_random_state(self.random_state))
-        return super(KLIEP, clone(self).set_params(centers=centers)).matcher(
-            X_train, X_test, reselect
-        )
+        ratio = clone(self).set_params(centers=centers)
+        return DensityRatio.matcher(ratio, X_train, X_test, reselect)

@@ -24,7 +24,7 @@ def kmm_weights(K, kappa, bound, epsilon):
     # Divided by n, the programme has the same minimiser and is better scaled.
     beta, status = quadratic_minimum(K / n, -kappa / n, 1e-9, **box, **mean)
     if status.name != "PIQP_SOLVED":
-        raise RuntimeError(f"the quadratic programme of KMM was not solved: {status}")
+        raise ValueError("KMM found no weights: ridge is too large, or bound or epsilon too small")
     return np.clip(beta, 0.0, bound)
 
 

@@ -35,10 +35,8 @@ def centers_of(estimator, X, weight, random_state):
         n_centers = check_count(estimator.n_centers, "n_centers")
         return choose_centers(X, n_centers, weight, random_state)
     centers = check_array(estimator.centers, dtype=np.float64, input_name="centers")
-    if centers.shape[1] != X.shape[1]:
-        raise ValueError(
-            f"centers must have {X.shape[1]} columns like the data, got {centers.shape[1]}"
-        )
+    if centers.shape[1] != (d := X.shape[1]):
+        raise ValueError(f"centers must have {d} columns like the data, got {centers.shape[1]}")
     return choose_centers(centers, len(centers))  # each once: copies would only cost memory
 
 
@@ -63,8 +61,8 @@ def far_share(X_train, X_test, max_rows=100):
     return float(np.mean(nearest > 3.0 * median_distance(few_train)))
 
 
-def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
-    """Warn, and say whether, the weights rest on few rows or the test sample lies far away."""
+def doubt(X_train, X_test, weights):
+    """Say that the weights rest on few rows, or that the test sample lies far away; else None."""
     n = len(weights)
     effective = effective_sample_size(weights) if weights.any() else 0.0
     far = far_share(X_train, X_test)
@@ -73,10 +71,8 @@ def warn_of_overlap(X_train, X_test, weights, stacklevel=2):
     elif far >= 0.5:
         reason = f"{far:.0%} of the test rows lie far from every training row"
     else:
-        return False
-    message = f"{reason}: training and test samples hardly overlap"
-    warnings.warn(message, OverlapWarning, stacklevel=stacklevel + 1)
-    return True
+        return None
+    return f"{reason}: training and test samples hardly overlap"
 
 
 class DensityRatio(BaseEstimator):
@@ -101,7 +97,8 @@ class DensityRatio(BaseEstimator):
         X_test = check_rows(self, X_test, "X_test")
         test_weight = check_weights(test_weight, len(X_test), "test_weight")
         self._fit(X_train, X_test, test_weight)
-        warn_of_overlap(X_train, X_test[test_weight > 0], self.weights_, stacklevel=2)
+        if message := doubt(X_train, X_test[test_weight > 0], self.weights_):
+            warnings.warn(message, OverlapWarning, stacklevel=2)
         return self
 
     def predict(self, X):

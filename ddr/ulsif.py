@@ -8,11 +8,9 @@ import numpy as np
 from sklearn.base import clone
 
 from ddr._checks import check_choice, check_grid
-from ddr.kernels import KernelBlocks, median_distance
+from ddr.kernels import WIDTHS, KernelBlocks, median_distance
 from ddr.ratio import DensityRatio, centers_of
 
-# Each width is the last times the square root of two, which KernelBlocks makes nearly free.
-WIDTHS = 2.0 ** np.arange(-2.0, 2.5, 0.5)
 LAMBDAS = np.logspace(-3, 1, 9)
 
 
@@ -96,13 +94,7 @@ def ulsif_coefficients(S, s, lam):
     array([0.5, 1. ])
     """
     eigenvalues, U = S if isinstance(S, tuple) else _spectrum(S)
-    return ((s @ U) / _regularised(eigenvalues, lam)) @ U.T
-
-
-def _regularised(eigenvalues, lam):
-    """Eigenvalues plus lam, not below what rounding leaves of an eigenvalue that is zero."""
-    rounding = len(eigenvalues) * np.finfo(float).eps * eigenvalues.max()
-    return np.maximum(np.add.outer(lam, eigenvalues), rounding)
+    return ((s @ U) / np.add.outer(lam, eigenvalues)) @ U.T
 
 
 def _spectrum(S):
@@ -142,9 +134,6 @@ class _Moments:
         alpha = ulsif_coefficients(spectrum, s, lam)
         return np.maximum(alpha, 0.0) if clip == "coefficients" else alpha
 
-    def ratio(self, alpha, sigma):
-        return np.maximum(self.train.product(alpha, sigma), 0.0)
-
 
 def _loo_scores(moments, sigmas, lams, weight, clip):
     """Leave-one-out scores of all widths and regularisations, in closed form.
@@ -160,11 +149,11 @@ def _loo_scores(moments, sigmas, lams, weight, clip):
 
     def left_out_ratios(lams):
         return [
-            _left_out(U, 1.0 / _regularised(eigenvalues, lams).T.copy(), U.T @ s, clip)
+            _left_out(U, 1.0 / np.add.outer(eigenvalues, lams), U.T @ s, clip)
             for (eigenvalues, U), s in zip(spectra, first, strict=True)
         ]
 
-    squares = np.zeros((len(sigmas), len(lams)))
+    squares, linear = np.zeros((2, len(sigmas), len(lams)))
     if n > 1:  # a single training row cannot be left out
         ratios_at = left_out_ratios(lams * (n - 1) / n)
         for _, i, K in moments.train.at_each(sigmas):
@@ -177,7 +166,6 @@ def _loo_scores(moments, sigmas, lams, weight, clip):
     rest = total - removed
     # Where no other row is left the ratio is zero, so that row adds nothing to the score.
     grow = np.divide(total, rest, out=np.zeros_like(rest), where=rest > 1e-12 * total)
-    linear = np.zeros((len(sigmas), len(lams)))
     ratios_at = left_out_ratios(lams)
     for rows, i, K in moments.test.at_each(sigmas):
         h = -removed[rows, None] / total
@@ -189,9 +177,7 @@ def _loo_scores(moments, sigmas, lams, weight, clip):
 def _left_out(U, inverse, s, clip):
     """Return ``ratios(K, step)`` at left-out rows, over f; ``step(a, q)`` is h of _loo_scores."""
     coefficients = inverse * s[:, None]
-    fits = []
-    if clip == "coefficients":
-        fits = [((U * d) @ U.T, U @ (d * s)) for d in inverse.T]
+    fits = [((U * d) @ U.T, U @ (d * s)) for d in inverse.T] if clip == "coefficients" else []
     reaches = [np.abs(B).sum(axis=0) for B, _ in fits]
 
     def ratios(K, step):
@@ -280,14 +266,7 @@ class ULSIF(DensityRatio):
     """
 
     def __init__(
-        self,
-        sigma=None,
-        lam=None,
-        *,
-        n_centers=100,
-        centers=None,
-        clip="ratio",
-        random_state=None,
+        self, sigma=None, lam=None, *, n_centers=100, centers=None, clip="ratio", random_state=None
     ):
         self.sigma = sigma
         self.lam = lam
@@ -299,8 +278,7 @@ class ULSIF(DensityRatio):
     def _fit(self, X_train, X_test, test_weight):
         moments = self._prepare(X_train, X_test, test_weight, self.random_state)
         self._select(moments, test_weight)
-        self.alpha_ = moments.coefficients(self.sigma_, self.lam_, test_weight, self.clip)
-        self.weights_ = moments.ratio(self.alpha_, self.sigma_)
+        self.weights_ = self._match(moments, test_weight)
 
     def _prepare(self, X_train, X_test, test_weight, random_state):
         check_choice(self.clip, "clip", ("ratio", "coefficients"))
@@ -317,6 +295,11 @@ class ULSIF(DensityRatio):
             best = np.unravel_index(np.argmin(self.scores_), self.scores_.shape)
         self.sigma_, self.lam_ = float(self.sigmas_[best[0]]), float(self.lams_[best[1]])
 
+    def _match(self, moments, test_weight):
+        """Fit the coefficients at the width chosen; the ratio at the training rows."""
+        self.alpha_ = moments.coefficients(self.sigma_, self.lam_, test_weight, self.clip)
+        return np.maximum(moments.train.product(self.alpha_, self.sigma_), 0.0)
+
     def _predict(self, X):
         return np.maximum(KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_), 0.0)
 
@@ -328,7 +311,6 @@ class ULSIF(DensityRatio):
         def match(test_weight):
             if reselect or not hasattr(fitted, "sigma_"):
                 fitted._select(moments, test_weight)
-            alpha = moments.coefficients(fitted.sigma_, fitted.lam_, test_weight, fitted.clip)
-            return moments.ratio(alpha, fitted.sigma_)
+            return fitted._match(moments, test_weight)
 
         return match

@@ -136,19 +136,12 @@ def algorithm_1(X, y, X_target, learner, ratio, *, max_iter=10, tol=1e-3, resele
     weigh = unscaled if chosen["scale"] == "none" else mean_one
     for name in ("components", "normalization", "scale"):
         weigh = weigh if found[name] is None else found[name](weigh)
-    train = np.unique(y, return_counts=True)[1] / len(y)
-    states = rounds(
-        X,
-        y,
-        X_target,
-        learner,
-        ConstantRatio() if chosen["components"] == "prior_ratio" else ratio,
-        share=found["matching"],
-        prior=found["prior"],
-        weigh=weigh,
-        information_prior=train if chosen["information_prior"] == "train" else None,
-        reselect=reselect,
-    )
+    options = {"share": found["matching"], "prior": found["prior"], "weigh": weigh}
+    ratio = ConstantRatio() if chosen["components"] == "prior_ratio" else ratio
+    states = rounds(X, y, X_target, learner, ratio, reselect=reselect, **options)
+    if chosen["information_prior"] == "train":
+        train = np.unique(y, return_counts=True)[1] / len(y)
+        states = (state._replace(information_prior=train) for state in states)
     limits = {"max_iter": check_count(max_iter, "max_iter")}
     if chosen["stopping"] in ("drop", "max"):
         limits["min_iter"] = chosen["min_iter"]

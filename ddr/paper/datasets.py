@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
@@ -69,8 +70,7 @@ class Dataset:
         return f"Dataset({self.name!r}, {rows} x {columns}, {len(self.labels)} classes)"
 
 
-@dataclass(frozen=True)
-class FileCheck:
+class FileCheck(NamedTuple):
     """What :func:`check_files` found: a status of "ok", "missing" or "damaged", and bytes."""
 
     name: str
@@ -125,8 +125,8 @@ def load(name):
     rows = (digits.y == a) | (digits.y == b)
     return replace(
         digits,
-        X=_sealed(digits.X[rows]),
-        y=_sealed(np.where(digits.y[rows] == a, -1, 1)),
+        X=sealed(digits.X[rows]),
+        y=sealed(np.where(digits.y[rows] == a, -1, 1)),
         name=name,
         description=f"Digits {a} and {b} of {collection}. {digits.description}",
         labels={-1: f"digit {a}", 1: f"digit {b}"},
@@ -172,8 +172,8 @@ def _load(name):
         X, y = arrays["X"].astype(entry["dtype"], copy=False), arrays["y"].astype(int)
     features = entry["feature_names"]
     return Dataset(
-        X=_sealed(X),
-        y=_sealed(y),
+        X=sealed(X),
+        y=sealed(y),
         feature_names=None if features is None else tuple(features),
         name=name,
         **{key: entry[key] for key in ("description", "licence", "citation")},
@@ -181,7 +181,8 @@ def _load(name):
     )
 
 
-def _sealed(array):
+def sealed(array):
+    """Make an array read-only, as it is shared between calls."""
     array.flags.writeable = False
     return array
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from ddr._checks import check_choice
-from ddr.paper.datasets import COLLECTIONS, load, scale_to_unit_box
+from ddr.paper.datasets import COLLECTIONS, load, scale_to_unit_box, sealed
 
 RESIZES = ("bicubic", "bilinear", "nearest", "area", "crop")
 #: Ways to bring pixels to [-1, 1]; :func:`ddr.paper.shifts.cross_dataset` says what each means.
@@ -105,9 +105,8 @@ def _crop_matrix(n_in, n_out, antialias):
 def _overlaps(n_in, n_out):
     edges = np.arange(n_out + 1) * n_in / n_out
     pixels = np.arange(n_in)
-    left = np.maximum(edges[:-1, None], pixels)
-    right = np.minimum(edges[1:, None], pixels + 1)
-    return np.clip(right - left, 0, None)
+    ends = np.minimum(edges[1:, None], pixels + 1)
+    return np.maximum(ends - np.maximum(edges[:-1, None], pixels), 0)
 
 
 @lru_cache(maxsize=8)
@@ -119,12 +118,9 @@ def sixteen_by_sixteen(name, resize="bicubic", antialias=True, clip=True):
     """
     X = load(check_choice(name, "name", COLLECTIONS)).X
     if name == "USPS":
-        images = X.astype(float)
-    else:
-        images = resize_images(X, 16, resize, antialias)
-        images = (np.clip(images, 0, 255) if clip else images) / 127.5 - 1
-    images.flags.writeable = False
-    return images
+        return sealed(X.astype(float))
+    images = resize_images(X, 16, resize, antialias)
+    return sealed((np.clip(images, 0, 255) if clip else images) / 127.5 - 1)
 
 
 @lru_cache(maxsize=6)
@@ -141,8 +137,7 @@ def digit_images(name, resize="bicubic", scaling="global", antialias=True, clip=
     elif scaling == "joint":
         both = [sixteen_by_sixteen(other, resize, antialias, clip) for other in COLLECTIONS]
         images = scale_together(*both)[COLLECTIONS.index(name)]
-    images.flags.writeable = False
-    return images, load(name).y
+    return sealed(images), load(name).y
 
 
 def scale_together(first, second):

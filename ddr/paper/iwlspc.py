@@ -7,8 +7,8 @@ importance-weighted cross-validation.
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from ddr._checks import check_choice, check_grid, check_new_rows
-from ddr.iwcv import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
+from ddr._checks import check_grid, check_new_rows
+from ddr.iwcv import first_best, posterior_loss, weighted_risk
 from ddr.kernels import distinct_rows, gaussian_kernel, median_distance, squared_distances
 from ddr.paper._learner import WeightedLearner
 from ddr.ratio import centers_of
@@ -190,15 +190,13 @@ class IWLSPCCV(WeightedLearner):
 
     def fit(self, X, y, sample_weight=None):
         """Choose width and penalty, then fit on all rows; ``sample_weight`` is their importance."""
-        check_choice(self.loss, "loss", LOSSES)
         self.lams_ = check_grid(self.lams, "lams")
-        X, y_index, weight = self._check_fit(X, y, sample_weight)
+        X, y_index, weight, splits = self._check_fit(X, y, sample_weight)
         widths = self.sigmas
         if widths is None:
             widths = _WIDTHS * median_distance(distinct_rows(X, weight)[0])  # weights mean copies
         self.sigmas_ = check_grid(widths, "sigmas")
         self.centers_ = centers_of(self, X, weight, self.random_state)
-        splits = weighted_splits(self.cv, X, y_index, weight, self.random_state)
         self.cv_scores_ = self._score_grid(X, y_index, weight, splits)
         sigma, lam = (grid.ravel() for grid in np.meshgrid(self.sigmas_, self.lams_, indexing="ij"))
         smoothest_first = np.lexsort((-sigma, -lam))
@@ -209,14 +207,12 @@ class IWLSPCCV(WeightedLearner):
         return self
 
     def _score_grid(self, X, y_index, weight, splits):
-        distances = squared_distances(X, self.centers_)
+        distances, m = squared_distances(X, self.centers_), len(self.classes_)
         held_out = np.concatenate([test for _, test in splits])
         scores = []
         for sigma in self.sigmas_:
             K = gaussian_kernel(X, self.centers_, sigma, squared=distances)
-            posterior = _held_out_posterior(
-                K, y_index, weight, splits, self.lams_, len(self.classes_)
-            )
+            posterior = _held_out_posterior(K, y_index, weight, splits, self.lams_, m)
             losses = posterior_loss(y_index[held_out], posterior, self.loss)
             scores.append(weighted_risk(losses, weight[held_out]))
         return np.array(scores)
@@ -234,5 +230,5 @@ class IWLSPCCV(WeightedLearner):
 
     def predict(self, X):
         """Most probable class of each row."""
-        posterior = self.predict_proba(X)
-        return self.classes_[posterior.argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

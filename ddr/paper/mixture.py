@@ -109,9 +109,8 @@ class FourClusters:
 
     def _of(self, domain):
         check_choice(domain, "domain", _DOMAINS)
-        return tuple(
-            np.asarray(getattr(self, f"{domain}_{part}"), float) for part in ("priors", "mixing")
-        )
+        parts = getattr(self, f"{domain}_priors"), getattr(self, f"{domain}_mixing")
+        return tuple(np.asarray(part, float) for part in parts)
 
     def _log_class_density(self, X, domain):
         _, mixing = self._of(domain)

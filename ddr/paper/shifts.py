@@ -10,12 +10,12 @@ from functools import partial
 import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
 from ddr._checks import check_choice, check_count
 from ddr.paper.datasets import FourClusters, check_digits, load, scale_to_unit_box
-from ddr.paper.digits import RESIZES, SCALINGS, digit_images, scale_together, sixteen_by_sixteen
+from ddr.paper.digits import SCALINGS, digit_images, scale_together, sixteen_by_sixteen
 
 DIRECTIONS = ("USPS to MNIST", "MNIST to USPS")
 _TRIES, _FEWEST = 100, 5  # draws of a training set; rows of a class in it
@@ -228,18 +228,14 @@ def cross_dataset(
     """
     pair = check_digits(digits)
     check_choice(direction, "direction", DIRECTIONS)
-    check_choice(resize, "resize", RESIZES)
     check_choice(scaling, "scaling", SCALINGS)
     if not 0 < fraction <= 1:
         raise ValueError(f"fraction must be in (0, 1], got {fraction!r}")
-    names, drawn = direction.split(" to "), []
-    for name, seed in zip(names, _streams(random_state, 2), strict=True):
-        drawn.append(_some(load(name).y, pair, fraction, max_samples, seed))
+    names = direction.split(" to ")
+    labels, seeds = [load(name).y for name in names], _streams(random_state, 2)
+    drawn = [_some(labels[k], pair, fraction, max_samples, seeds[k]) for k in (0, 1)]
     X_train, X_test = _scaled_sides(names, drawn, pair, scaling, (resize, antialias, clip))
-    y_train, y_test = (
-        np.where(load(name).y[rows] == pair[0], -1, 1)
-        for name, rows in zip(names, drawn, strict=True)
-    )
+    y_train, y_test = (np.where(labels[k][drawn[k]] == pair[0], -1, 1) for k in (0, 1))
     info = {"digits": pair, "direction": direction, "resize": resize, "scaling": scaling}
     info |= {"antialias": antialias, "clip": clip, "train_rows": drawn[0], "test_rows": drawn[1]}
     return ShiftedProblem(X_train, y_train, X_test, y_test, None, info)
@@ -247,24 +243,17 @@ def cross_dataset(
 
 def _scaled_sides(names, drawn, pair, scaling, resizing):
     """Images of the rows drawn from both collections, scaled by all, by the pair or by the draw."""
+    resize, *others = resizing
     if scaling in ("global", "sample", "feature", "joint"):
-        resize, *others = resizing
-        return [
-            digit_images(name, resize, scaling, *others)[0][rows]
-            for name, rows in zip(names, drawn, strict=True)
-        ]
+        images = [digit_images(name, resize, scaling, *others)[0] for name in names]
+        return [images[k][drawn[k]] for k in (0, 1)]
     scope = drawn
     if scaling.endswith("pair"):
         scope = [np.flatnonzero(np.isin(load(name).y, pair)) for name in names]
-    images = [
-        sixteen_by_sixteen(name, *resizing)[rows] for name, rows in zip(names, scope, strict=True)
-    ]
+    images = [sixteen_by_sixteen(names[k], *resizing)[scope[k]] for k in (0, 1)]
     together = scaling.startswith("joint")
     scaled = scale_together(*images) if together else [scale_to_unit_box(side) for side in images]
-    return [
-        side[np.searchsorted(known, rows)]
-        for side, known, rows in zip(scaled, scope, drawn, strict=True)
-    ]
+    return [scaled[k][np.searchsorted(scope[k], drawn[k])] for k in (0, 1)]
 
 
 def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):
@@ -307,16 +296,13 @@ def _biased_draw(X, y, pool, strength, seed, omega=None):
         if min((y[kept] == label).sum() for label in classes) >= _FEWEST:
             return direction, probability, kept
     raise ValueError(
-        f"X has too few rows for this bias: {_TRIES} draws from {len(pool)} rows never gave "
-        f"{_FEWEST} training rows of every class; lower strength"
+        f"strength must be lower: {_TRIES} draws never gave {_FEWEST} training rows of every class"
     )
 
 
 def _table(X, y, scaling):
     check_choice(scaling, "scaling", ("feature", "none"))
-    X = check_array(X, dtype=np.float64, input_name="X")
-    y = column_or_1d(y)
-    check_consistent_length(X, y)
+    X, y = check_X_y(X, y, dtype=np.float64)
     check_classification_targets(y)
     return (scale_to_unit_box(X) if scaling == "feature" else X), y
 
@@ -333,9 +319,7 @@ def _split(n, test_fraction, seed):
     order = np.random.default_rng(seed).permutation(n)
     n_test = int(n * test_fraction)
     if not 0 < n_test < n:
-        raise ValueError(
-            f"test_fraction must leave rows on both sides of {n}, got {test_fraction!r}"
-        )
+        raise ValueError(f"test_fraction must leave rows on both sides, got {test_fraction!r}")
     return np.sort(order[:n_test]), np.sort(order[n_test:])
 
 

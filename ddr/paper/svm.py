@@ -11,10 +11,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.svm import SVC
-from sklearn.utils.multiclass import type_of_target
 
 from ddr._checks import check_choice, check_grid, check_new_rows, check_positive
-from ddr.iwcv import LOSSES, first_best, posterior_loss, weighted_risk, weighted_splits
+from ddr.iwcv import first_best, posterior_loss, weighted_risk
 from ddr.paper._learner import WeightedLearner
 
 # LIBSVM takes seconds for so many steps; what needs more has very large columns or costs. Then
@@ -102,10 +101,8 @@ def fit_platt(decision, positive, weight):
         return (features * (share * expit(z) * expit(-z))) @ features.T
 
     start = np.array([0.0, np.log((n_negative + 1) / (n_positive + 1))])
-    solution = minimize(
-        objective, start, jac=True, hess=hessian, method="trust-exact", options={"gtol": 1e-10}
-    )
-    return solution.x / [scale, 1.0]
+    options = {"method": "trust-exact", "options": {"gtol": 1e-10}}
+    return minimize(objective, start, jac=True, hess=hessian, **options).x / [scale, 1.0]
 
 
 def platt_posterior(decision, platt):
@@ -196,19 +193,12 @@ class LinearSVMWithPosteriorsCV(WeightedLearner):
     def fit(self, X, y, sample_weight=None):
         """Choose C, fit the machine to all rows and the sigmoid to held-out decision values."""
         check_choice(self.predict_by, "predict_by", ("posterior", "decision"))
-        check_choice(self.loss, "loss", LOSSES)
         check_positive(self.tol, "tol")
         Cs = np.sort(check_grid(self.Cs, "Cs"))
-        X, codes, weight = self._check_fit(X, y, sample_weight)
-        if len(self.classes_) == 1:
-            raise ValueError(f"y must have 2 classes, got one class, {self.classes_[0]!r}")
-        if len(self.classes_) > 2:  # the words that scikit-learn's checks look for
-            kind = type_of_target(y)
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}."
-            )
-        second = codes == 1
-        splits = weighted_splits(self.cv, X, second, weight, self.random_state)
+        X, codes, weight, splits = self._check_fit(X, y, sample_weight)
+        n_classes, second = len(self.classes_), codes == 1
+        if n_classes != 2:
+            raise ValueError(f"Only binary classification is supported. y has {n_classes} classes.")
         held_out = np.concatenate([test for _, test in splits])
         truth, mass = second[held_out], weight[held_out]
         start = self._fit_all(X, second, weight, Cs[0])
@@ -247,9 +237,8 @@ class LinearSVMWithPosteriorsCV(WeightedLearner):
         ``predict_by="posterior"`` log-odds.
         """
         decision = self._decision(X)
-        if self.predict_by == "decision":
-            return decision
-        return -(self.platt_[0] * decision + self.platt_[1])
+        by_machine = self.predict_by == "decision"
+        return decision if by_machine else -(self.platt_[0] * decision + self.platt_[1])
 
     def predict_proba(self, X):
         """Posterior probabilities of each row, one column for each of ``classes_``."""

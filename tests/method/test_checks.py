@@ -61,13 +61,3 @@ def test_centres_have_the_columns_of_the_data():
         centers_of(given, np.ones((4, 3)), None, None)
     with pytest.raises(ValueError, match="Input centers contains NaN"):
         centers_of(IWLSPCCV(centers=[[np.nan]]), np.ones((4, 1)), None, None)
-
-
-def test_data_of_a_classifier_become_indices_of_its_classes():
-    model = IWLSPCCV()
-    y = np.array(["z", "a", "m", "a"])
-    X, y_index, weight = model._check_fit(np.ones((4, 2), dtype=np.float32), y, None)
-    np.testing.assert_array_equal(model.classes_[y_index], y)
-    assert X.dtype == np.float64
-    assert weight.tolist() == [1.0] * 4
-    assert model.n_features_in_ == 2

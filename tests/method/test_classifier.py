@@ -204,7 +204,7 @@ def test_constant_columns():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # scikit-learn's own, before our error
 def test_only_constant_columns_get_one_clear_error():
-    message = r"estimator must give finite posteriors, got NaN from GaussianNB\(\): check the scale"
+    message = "estimator must give finite posteriors, got NaN: check the scale of X"
     with pytest.raises(ValueError, match=message):
         DDRClassifier().fit(np.ones((6, 2)), [0, 1] * 3, np.ones((4, 2)))
     fitted = works(np.ones((6, 2)), [0, 1] * 3, np.ones((4, 2)), estimator=LogisticRegression())
@@ -254,9 +254,7 @@ UNFIT += [make_pipeline(StandardScaler(), KNeighborsClassifier())]
 def test_unfit_parts_get_one_clear_sentence(options):
     X, y, X_target = two_classes()
     ((name, value),) = options.items()
-    with pytest.raises(
-        TypeError, match=f"^{name} must be a .* like .*, got {re.escape(repr(value))}"
-    ):
+    with pytest.raises(TypeError, match=f"^{name} must be a .*, got {re.escape(repr(value))}"):
         DDRClassifier(**options).fit(X, y, X_target)
 
 

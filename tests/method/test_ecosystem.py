@@ -253,13 +253,6 @@ def test_sample_weights_multiply_those_that_adapt(samples):
     assert_allclose(equal.weights_, clone(fitted).fit(X, y, X_target).weights_)
 
 
-def test_weights_in_the_place_of_the_target_are_refused_by_name(samples):
-    X, y, *_ = samples
-    for weights in (np.ones(len(y)), [1.0] * len(y), pd.Series(np.ones(len(y)))):
-        with pytest.raises(ValueError, match=r"X_target must hold .* length 240.* sample_weight="):
-            ddr().fit(X, y, weights)
-
-
 def test_without_a_target_it_says_so(samples):
     with pytest.warns(UserWarning, match="X_target was not given: this is the plain estimator"):
         ddr().fit(*samples[:2])
@@ -293,11 +286,9 @@ def test_minus_one_may_be_a_class(samples):
     named = ddr().fit(X, signs, X_target, y_target=labels)
     numbered = ddr().fit(X, y, X_target, y_target=y_target)
     assert_allclose(named.weights_, numbered.weights_)
-    with pytest.raises(
-        ValueError, match=r"y_target must hold classes of y, or None or NaN .* got 7"
-    ):
+    with pytest.raises(ValueError, match=r"y_target must hold classes of y, or None, .* got 7"):
         ddr().fit(X, signs, X_target, y_target=np.full(len(labels), 7))
-    with pytest.raises(ValueError, match=r"for each of the 240 rows of X_target, got shape \(7,\)"):
+    with pytest.raises(ValueError, match=r"y_target must have shape \(240,\), .*, got \(7,\)"):
         ddr().fit(X, signs, X_target, y_target=np.ones(7))
 
 
@@ -348,11 +339,6 @@ def test_the_ratio_asks_for_its_columns_in_one_sentence(tables):
     imputed.fit(*gaps).predict(gaps[2])
     with pytest.raises(ValueError, match="Input X contains NaN"):
         ddr().fit(*gaps)
-    for wrong in ("height", 3):
-        with pytest.raises(ValueError, match=f"ratio_transform must be None, .* got {wrong!r}"):
-            ddr(ratio_transform=wrong).fit(
-                table[["height", "width"]], y, target[["height", "width"]]
-            )
 
 
 def test_a_learners_own_encoder_serves_the_ratio_too(tables):

@@ -138,5 +138,7 @@ def test_bad_parameters_get_one_clear_sentence(options, message):
 
 
 def test_a_programme_without_solution_is_said():
-    with pytest.raises(RuntimeError, match="the quadratic programme of KMM was not solved"):
-        kmm_weights(np.eye(3), np.ones(3), bound=0.5, epsilon=0.1)
+    X_train, X_test, _ = two_samples()
+    for options in ({"bound": 0.5, "epsilon": 0.1}, {"ridge": 1e300}):
+        with pytest.raises(ValueError, match="KMM found no weights: ridge is too large, or bound"):
+            KMM(**options).fit(X_train, X_test)

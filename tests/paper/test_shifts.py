@@ -206,7 +206,7 @@ def test_accuracy_gap_is_the_difference_of_two_accuracies(table):
     ("changes", "said"),
     [
         ({"direction": -1}, "direction must be a whole number of at least 0, got -1"),
-        ({"test_fraction": 1.0}, "test_fraction must leave rows on both sides of 400, got 1.0"),
+        ({"test_fraction": 1.0}, "test_fraction must leave rows on both sides, got 1.0"),
         ({"y": [np.nan, *[0.0, 1.0] * 199, 1.0]}, "NaN"),
         ({"y": np.arange(400) / 7}, "Unknown label type"),
         ({"scaling": "unit"}, "scaling must be one of 'feature', 'none', got 'unit'"),
