@@ -43,7 +43,7 @@ def made_up(runs_of_protocols, runs):
 
 
 def test_runs_like_the_papers_reproduce_everywhere(printed_runs, judged):
-    rows = scoreboard.verdicts_table(judged).data.splitlines()[5:-1]
+    rows = scoreboard.verdicts_table(judged).data.splitlines()[6:-1]
     assert [row.split(" | ")[2] for row in rows] == ["reproduces"] * 6
     for cell in front.verdicts(judged).to_numpy()[:, 1:].ravel():
         assert cell.startswith("*reproduces*: 100 % of the printed gain")
