@@ -122,15 +122,6 @@ def test_a_pipeline_transforms_both_samples_alike(samples, enabled):
     assert pipeline.score(*samples[2:]) == by_hand.score(rows[240:], samples[3]) > 0.9
 
 
-def test_columns_of_both_samples_are_made_by_one_transformer(samples):
-    both, hidden, domain = together(samples)
-    frame = pd.DataFrame(both, columns=["height", "width"])
-    steps = make_column_transformer((StandardScaler(), ["width", "height"]))
-    pipeline = make_pipeline(steps, ddr()).fit(frame, hidden, ddrclassifier__sample_domain=domain)
-    rows = StandardScaler().fit_transform(both)[:, ::-1]
-    assert_allclose(pipeline[-1].weights_, ddr().fit(rows[:240], hidden[:240], rows[240:]).weights_)
-
-
 def test_routing_may_transform_the_target_too(samples, by_hand, routing):
     X, y, X_target, y_target = samples
     pipeline = make_pipeline(StandardScaler(), ddr(), transform_input=["X_target"])
@@ -251,11 +242,6 @@ def test_sample_weights_multiply_those_that_adapt(samples):
     assert_array_equal(fitted.initial_estimator_.theta_, start.theta_)
     equal = clone(fitted).fit(X, y, X_target, sample_weight=np.full(len(y), 3.0))
     assert_allclose(equal.weights_, clone(fitted).fit(X, y, X_target).weights_)
-
-
-def test_without_a_target_it_says_so(samples):
-    with pytest.warns(UserWarning, match="X_target was not given: this is the plain estimator"):
-        ddr().fit(*samples[:2])
 
 
 @pytest.mark.parametrize("unknown", [-1, None, np.nan])
