@@ -131,18 +131,18 @@ def check_digits(digits):
     return tuple(int(digit) for digit in digits)
 
 
-def check_files(folder=None):
-    """Check every bundled file, or those in another folder, against the manifest."""
+def check_files():
+    """Check every bundled file against the manifest."""
     checks = []
     for name, entry in manifest()["datasets"].items():
-        content, status = _read(entry, Path(folder or DATA_FOLDER))
+        content, status = _read(entry)
         checks.append(FileCheck(name, entry["file"], status, len(content)))
     return checks
 
 
-def _read(entry, folder):
+def _read(entry):
     """Content of a bundled file, and whether it is "ok", "missing" or "damaged"."""
-    path = folder / entry["file"]
+    path = DATA_FOLDER / entry["file"]
     if not path.is_file():
         return b"", "missing"
     content = path.read_bytes()
@@ -153,7 +153,7 @@ def _read(entry, folder):
 @lru_cache
 def _load(name):
     entry = manifest()["datasets"][name]
-    content, status = _read(entry, DATA_FOLDER)
+    content, status = _read(entry)
     if status != "ok":
         raise DataFileError(
             f"The data file {DATA_FOLDER / entry['file']} of {name} is {status}; restore it from "
