@@ -102,7 +102,6 @@ def test_runs_of_other_parameters_are_computed_beside_and_gone_with_fresh(path, 
     [
         (["--jobs", "0"], 2, "Invalid value for '--jobs': 0 is not in the range x>=1"),
         (["--scheduler", "foo"], 2, "scheduler must look like tcp://host:8786, got 'foo'"),
-        (["--runs", "0"], 2, "Invalid value for '--runs': 0 is not in the range x>=1"),
         (["--protocol", "best"], 2, "protocol must be one of matched, tuned, got 'best'"),
         (["--scheduler", "tcp://127.0.0.1:9"], 1, "scheduler 'tcp://127.0.0.1:9' cannot be used"),
     ],

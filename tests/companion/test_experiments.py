@@ -13,7 +13,6 @@ from companion.runs.multiverse import specifications, universes
 from companion.runs.protocols import (
     EXPERIMENTS,
     changed,
-    check_protocol,
     load_protocol,
     protocol_names,
 )
@@ -122,38 +121,23 @@ def test_protocols_cover_every_printed_cell(experiment):
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "wrong"),
     [
-        ({"ddr": {"priro": "hard"}}, "ddr has an unknown key 'priro'"),
-        ({"colour": 1}, "a protocol has an unknown key 'colour'"),
-        (
-            {"ratios": {"uLSFI": {"sigma": 1.0}}},
-            "ratios has an unknown key 'uLSFI'; known are KLIEP, KMM, uLSIF",
-        ),
-        (
-            {"ratios": {"KMM": {"sigm": 1.0}}},
-            "KMM of ratios has an unknown key 'sigm'; "
-            "known are bound, epsilon, ridge, sigma, sigma_factors$",
-        ),
-        (
-            {"ratios": {"uLSIF": {"random_state": 1}}},
-            "uLSIF of ratios has an unknown key 'random_state'",
-        ),
-        ({"ratios": {"uLSIF": 1.0}}, "uLSIF of ratios must hold settings by their names, got 1.0"),
-        ({"ratios": "uLSIF"}, "ratios must hold settings by their names, got 'uLSIF'"),
-        ({"ddr": 1}, "ddr must hold settings by their names, got 1"),
+        ({"ddr": {"priro": "hard"}}, "priro"),
+        ({"problem": {"n_tets": 9}}, "n_tets"),
+        ({"ratios": {"uLSIF": {"sigm": 1.0}}}, "sigm"),
+        ({"learner": {"unbaised": True}}, "unbaised"),
     ],
 )
-def test_typing_mistakes_are_refused(change, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        changed(load_protocol("synthetic"), **change)
+def test_typing_mistakes_in_a_section_are_refused_by_what_it_sets_up(change, wrong):
+    with pytest.raises((TypeError, ValueError), match=f"'{wrong}'"):
+        Run(changed(load_protocol("synthetic"), **change))("100", 0)
 
 
-def test_missing_keys_and_unknown_names_are_refused():
+def test_wrong_keys_and_unknown_names_are_refused():
     content = load_protocol("synthetic")
-    del content["seed"]
-    with pytest.raises(ValueError, match="must have the key 'seed'"):
-        check_protocol(content)
+    with pytest.raises(ValueError, match=r"missing or unknown: colour, seed$"):
+        changed(content, colour=1, seed=None)
     with pytest.raises(ValueError, match="protocol must be one of matched, tuned, got 'best'"):
         load_protocol("synthetic", "best")
     with pytest.raises(ValueError, match="experiment must be one of synthetic, biased, cross"):
