@@ -71,7 +71,7 @@ def test_runs_that_are_there_are_counted_and_the_comparison_is_told(path, small,
     first = capsys.readouterr().out
     assert computed(first) == [2]
     assert "already" not in first
-    assert "from the published runs: largest difference of 2 accuracies is 0 (100" in first
+    assert "from the published runs: none is published under these parameters" in first
     assert re.search(r"beside the paper: \d+ values: .* rankings", first)
     assert command(path) == 0
     again = capsys.readouterr().out
