@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from scipy.special import expit
 
 from companion.evidence.plots import COLORS, legend_below, new_figure
-from ddr.paper.datasets import load
-from ddr.paper.digits import digit_images
+from ddr.paper.datasets import load, scale_to_unit_box
+from ddr.paper.digits import sixteen_by_sixteen
 
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
@@ -279,17 +279,18 @@ def digit_rows(rows, notes=None, signed=()):
 
 def preprocessed_digits():
     """The first example of every digit after each step of the preprocessing."""
-    raw = load("MNIST").X / 127.5 - 1, load("MNIST").y
+    free, usps = sixteen_by_sixteen("MNIST", clip=False), sixteen_by_sixteen("USPS")
     ways = {
-        "MNIST, 28 × 28": raw,
-        "resized, clipped": digit_images("MNIST", scaling="global"),
-        "resized, unclipped": digit_images("MNIST", scaling="global", clip=False),
-        "each pixel's range": digit_images("MNIST", scaling="feature", clip=False),
-        "USPS, one range": digit_images("USPS", scaling="global"),
-        "USPS, each pixel's": digit_images("USPS", scaling="feature"),
+        "MNIST, 28 × 28": load("MNIST").X / 127.5 - 1,
+        "resized, clipped": sixteen_by_sixteen("MNIST"),
+        "resized, unclipped": free,
+        "each pixel's range": scale_to_unit_box(free),
+        "USPS, one range": usps,
+        "USPS, each pixel's": scale_to_unit_box(usps),
     }
     rows = {}
-    for name, (images, labels) in ways.items():
+    for name, images in ways.items():
+        labels = load("USPS" if name.startswith("USPS") else "MNIST").y
         rows[name] = images[[np.flatnonzero(labels == digit)[0] for digit in range(10)]]
     return rows
 
