@@ -78,24 +78,20 @@ def test_shrinkage_gives_back_the_spread_of_the_truths():
 
 def test_a_new_dataset_is_predicted_from_cases_not_from_runs():
     rng = np.random.default_rng(1)
-    names, truths = cases("cross"), rng.normal(1.0, 3.0, 20)
+    truths = rng.normal(1.0, 3.0, 20)
     rows = [
         ("cross", "matched", case, method, seed, 0.7 + gain / 100 + rng.normal(0, 0.001))
-        for case, truth in zip(names, truths, strict=True)
+        for case, truth in zip(cases("cross"), truths, strict=True)
         for method, gain in (("Unweighted", 0.0), ("DDR-uLSIF", truth))
         for seed in range(10)
     ]
-    runs = pd.DataFrame(
-        rows, columns=["experiment", "protocol", "case", "method", "seed", "accuracy"]
-    )
-    found = new_data.expectation(runs, "matched")
+    columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
+    found = new_data.expectation(pd.DataFrame(rows, columns=columns), "matched")
     # Runs are nearly exact, so this is the interval of one further case among twenty.
-    half = stats.t.ppf(0.975, 18) * np.std(truths, ddof=1) * np.sqrt(1 + 1 / 20)
-    assert found.high - found.mean == pytest.approx(half, rel=0.02)
+    scale, t = np.std(truths, ddof=1) * np.sqrt(1 + 1 / 20), stats.t(18)
+    assert found.high - found.mean == pytest.approx(t.ppf(0.975) * scale, rel=0.02)
     assert found.mean == pytest.approx(truths.mean(), abs=0.05)
-    assert found.probability == pytest.approx(
-        stats.t.cdf(found.mean / (half / stats.t.ppf(0.975, 18)), 18), abs=0.01
-    )
+    assert found.probability == pytest.approx(t.cdf(found.mean / scale), abs=0.01)
     assert found.cases["shrunk"].tolist() == pytest.approx(truths, abs=0.15)
 
 
@@ -103,23 +99,18 @@ def test_significance_against_scipy():
     rng = np.random.default_rng(1)
     runs = runs_like_the_paper("biased")
     runs["accuracy"] = (runs["accuracy"] + rng.normal(0, 0.02, len(runs))).clip(0, 1)
-    rivals = ("Unweighted", "uLSIF")
-    tested = pd.concat([gains.paired(runs, "biased", rival=rival) for rival in rivals])
-    tested = tested.set_index(["case", "rival"])
-    assert len(tested) == 20
-    for (case, rival), row in tested.iterrows():
-        first, second = (
-            runs[(runs["case"] == case) & (runs["method"] == m)].sort_values("seed")["accuracy"]
-            for m in ("DDR-uLSIF", rival)
-        )
-        np.testing.assert_allclose(row["p_paired"], stats.ttest_rel(first, second).pvalue)
-        welch = stats.ttest_ind(first, second, equal_var=False).pvalue
-        np.testing.assert_allclose(row["p_welch"], welch)
-        np.testing.assert_allclose(row["gain"], 100 * (first.mean() - second.mean()))
-        assert row["better_paired"] == (row["gain"] > 0 and row["p_paired"] < 0.05)
-    for _, rows in tested.groupby("rival"):
-        np.testing.assert_allclose(rows["p_holm"], gains.holm(rows["p_paired"]))
-    assert (tested["p_holm"] >= tested["p_paired"]).all()
+    wide = runs.pivot(index="seed", columns=["case", "method"], values="accuracy")
+    for rival in ("Unweighted", "uLSIF"):
+        tested = gains.paired(runs, "biased", rival=rival)
+        assert len(tested) == 10
+        for row in tested.itertuples():
+            first, second = wide[row.case]["DDR-uLSIF"], wide[row.case][rival]
+            paired = stats.ttest_rel(first, second).pvalue
+            welch = stats.ttest_ind(first, second, equal_var=False).pvalue
+            np.testing.assert_allclose([row.p_paired, row.p_welch], [paired, welch])
+            np.testing.assert_allclose(row.gain, 100 * (first.mean() - second.mean()))
+            assert row.better_paired == (row.gain > 0 and paired < 0.05)
+        np.testing.assert_allclose(tested["p_holm"], gains.holm(tested["p_paired"]))
 
 
 def test_pairs_are_matched_by_seed_not_by_position():
@@ -144,37 +135,25 @@ def test_degenerate_tests(first, second, expected):
     np.testing.assert_array_equal(gains.t_tests(first, second), expected)
 
 
-def _three_methods(experiment, case, columns):
-    seeds = range(len(columns["uLSIF"]))
-    return pd.DataFrame(
-        [
-            (experiment, "matched", case, method, seed, accuracy[seed])
-            for method, accuracy in columns.items()
-            for seed in seeds
-        ],
-        columns=["experiment", "protocol", "case", "method", "seed", "accuracy"],
-    )
-
-
 def test_bold_and_italic_by_the_papers_rule():
-    rng = np.random.default_rng(2)
+    rng, columns = np.random.default_rng(2), ["Unweighted", "uLSIF", "DDR-uLSIF", "Oracle-imp"]
+
+    def marks(experiment, case, *accuracies):
+        wide = pd.DataFrame(dict(zip(columns, accuracies, strict=False)))
+        runs = wide.rename_axis("seed").reset_index().melt("seed", var_name="method")
+        runs = runs.rename(columns={"value": "accuracy"})
+        return gains.typefaces(
+            runs.assign(experiment=experiment, protocol="matched", case=case), experiment
+        )
+
     base = rng.uniform(0.7, 0.8, 30)
-    clear = {"Unweighted": base, "uLSIF": base + rng.normal(0, 0.001, 30), "DDR-uLSIF": base + 0.1}
-    tied = {
-        "Unweighted": base - 0.1,
-        "uLSIF": base + rng.normal(0, 0.02, 30) - 0.001,
-        "DDR-uLSIF": base,
-    }
-    oracle = {"Oracle-imp": base + 0.2}
-    marks = gains.typefaces(_three_methods("biased", "Diabete", clear | oracle), "biased")
-    assert marks == {("Diabete", "DDR-uLSIF"): "bold"}
-    marks = gains.typefaces(_three_methods("biased", "Diabete", tied | oracle), "biased")
-    assert marks == {("Diabete", "DDR-uLSIF"): "bold", ("Diabete", "uLSIF"): "bold"}
-    case = "USPS to MNIST 0 vs 1"
-    (cell,) = gains.typefaces(_three_methods("cross", case, tied), "cross").items()
-    assert cell[0][0] == case
-    assert cell[0][1] in ("DDR-uLSIF", "uLSIF")
-    assert cell[1] == "italic"
-    equal = tied | {"uLSIF": tied["DDR-uLSIF"]}  # neither is the best alone
-    marks = gains.typefaces(_three_methods("cross", case, equal), "cross")
-    assert marks == {(case, "DDR-uLSIF"): "italic", (case, "uLSIF"): "italic"}
+    near = base + rng.normal(0, 0.02, 30) - 0.001
+    oracle, task = base + 0.2, "USPS to MNIST 0 vs 1"
+    found = marks("biased", "Diabete", base, base + rng.normal(0, 0.001, 30), base + 0.1, oracle)
+    assert found == {("Diabete", "DDR-uLSIF"): "bold"}
+    found = marks("biased", "Diabete", base - 0.1, near, base, oracle)
+    assert found == {("Diabete", "DDR-uLSIF"): "bold", ("Diabete", "uLSIF"): "bold"}
+    [(cell, mark)] = marks("cross", task, base - 0.1, near, base).items()
+    assert (cell[0], mark) == (task, "italic")
+    both = {(task, "DDR-uLSIF"): "italic", (task, "uLSIF"): "italic"}
+    assert marks("cross", task, base - 0.1, base, base) == both  # neither is the best alone

@@ -62,37 +62,23 @@ def test_pictures_repeat_byte_for_byte_and_name_no_version(sample):
     assert b"atplotlib" not in first
 
 
-CASES = ("Ionosphere", "Diabete")
-
-
-@pytest.fixture
-def runs():
-    rng = np.random.default_rng(3)
-    rows = [
-        (case, seed, method, rng.uniform(0.6, 0.9))
-        for case in CASES
-        for seed in range(5)
-        for method in ("Unweighted", "uLSIF", "DDR-uLSIF")
-    ]
-    table = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
-    return table.assign(experiment="biased", protocol="matched")
-
-
-def test_forest_shows_each_gain_in_its_row(runs):
-    figure = forest(runs, "biased", "matched", CASES)
-    assert [axis.get_title() for axis in figure.axes] == [
-        "DDR-uLSIF − uLSIF",
-        "DDR-uLSIF − Unweighted",
-    ]
+def test_forest_shows_each_gain_in_its_row():
+    rng, cases = np.random.default_rng(3), ("Ionosphere", "Diabete")
+    methods = ("Unweighted", "uLSIF", "DDR-uLSIF")
+    runs = pd.MultiIndex.from_product(
+        [cases, range(5), methods], names=["case", "seed", "method"]
+    ).to_frame(index=False)
+    runs = runs.assign(experiment="biased", protocol="matched", accuracy=rng.random(len(runs)))
+    figure = forest(runs, "biased", "matched", cases)
     for axis, rival in zip(figure.axes, ("uLSIF", "Unweighted"), strict=True):
-        wanted = paired(runs, "biased", rival=rival).set_index("case").loc[list(CASES)]
+        assert axis.get_title() == f"DDR-uLSIF − {rival}"
+        wanted = paired(runs, "biased", rival=rival).set_index("case").loc[list(cases)]
         drawn = {y: x for x, y in axis.containers[0].lines[0].get_xydata()}
         np.testing.assert_allclose([drawn[0], drawn[1]], wanted["gain"])
         segments = axis.containers[0].lines[2][0].get_segments()
         widths = {part[0, 1]: part[1, 0] - part[0, 0] for part in segments}
         assert widths[0] == pytest.approx(wanted["high"].iloc[0] - wanted["low"].iloc[0])
-    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert labels == list(CASES)
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == list(cases)
 
 
 # --- the slider ------------------------------------------------------------------------------
