@@ -37,20 +37,18 @@ def _draw(n_train, n_test, seed):
     return mixture, X, y, X_target, ratio
 
 
-@lru_cache(maxsize=1024)  # several pages ask for the same draws
-def weights_of_draw(n_train, n_test, seed):
-    """Weights by the plain ratio and by DDR on one draw of the mixture."""
-    _, X, y, X_target, ratio = _draw(n_train, n_test, seed)
-    found = fit_three(X, y, X_target, GaussianNB(), ratio)
-    return found["plain ratio"].weights, found["DDR"].weights
+@lru_cache(maxsize=1024)  # two claims ask for the same draws
+def _fits(n_train, n_test, seed):
+    """Naive Bayes without weights, with the plain ratio and by DDR, on one draw of the mixture."""
+    mixture, X, y, X_target, ratio = _draw(n_train, n_test, seed)
+    return mixture, X, y, fit_three(X, y, X_target, GaussianNB(), ratio)
 
 
 def wrong_side_weights(n_train, n_test, seed):
-    """Mean relative weight of the training points on the wrong side of the test boundary."""
-    mixture, X, y, _, _ = _draw(n_train, n_test, seed)
+    """Mean weight, by plain ratio and DDR, of training points across the test boundary."""
+    mixture, X, y, fits = _fits(n_train, n_test, seed)
     wrong = mixture.bayes_predict(X, "test") != y
-    weights = weights_of_draw(n_train, n_test, seed)
-    return tuple(float(np.mean(w[wrong]) / np.mean(w)) for w in weights)
+    return [float(np.mean(fits[name].weights[wrong])) for name in ("plain ratio", "DDR")]
 
 
 def figure_weights(results, protocol, *, draws, n_train, n_test):
@@ -73,9 +71,9 @@ def posterior_changes(results, protocol, *, at_least):
     return Finding(verdict, f"{change:.2f}", "above 0", evidence)
 
 
-def posterior_change(mixture, step=0.1):
+def posterior_change(mixture):
     """Largest change of a point's class probability from training to test, within the data."""
-    grid = _grid(np.arange(-1, 7, step))
+    grid = _grid(np.arange(-1, 7, 0.1))
     change = mixture.posterior(grid, "test") - mixture.posterior(grid, "train")
     return float(np.abs(change).max())
 
@@ -96,15 +94,15 @@ def sparse_boundary(results, protocol, *, draws, n_train, n_test):
     return share_finding(fewer, draws, evidence)
 
 
-def _crossed_mass(n_train, n_test, seed, step=0.1):
+def _crossed_mass(n_train, n_test, seed):
     """Integral of the true test density along the boundary of three classifiers."""
-    mixture, X, y, _, _ = _draw(n_train, n_test, seed)
+    mixture, _, _, fits = _fits(n_train, n_test, seed)
+    step, masses = 0.1, []
     axis = np.arange(-4, 11, step)
     grid = _grid(axis)
     density = mixture.density(grid, "test").reshape(len(axis), -1)
-    masses = []
-    for weight in (None, *weights_of_draw(n_train, n_test, seed)):
-        label = GaussianNB().fit(X, y, sample_weight=weight).predict(grid).reshape(density.shape)
+    for fit in fits.values():
+        label = fit.model.predict(grid).reshape(density.shape)
         across, up = label[:, 1:] != label[:, :-1], label[1:] != label[:-1]
         masses.append(step * (density[:, 1:][across].sum() + density[1:][up].sum()))
     return masses

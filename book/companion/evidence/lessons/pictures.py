@@ -220,32 +220,17 @@ def iteration_frame(X, y, weights, model, mixture, information, t):
 # Biased sampling
 
 
-def selection(pool, kept, train, test, strength):
-    """How the training rows are chosen along omega, and what that does to their distribution."""
-    figure, (left, right) = new_figure(8.0, 3.4, columns=2)
-    far = max(np.abs(pool).max(), np.abs(test).max())
-    line = np.linspace(-far, far, 200)
-    left.plot(line, expit(strength * line), color=COLORS["black"], label="P(s = 1 | x)")
-    # Spread by rank, the same in every build.
-    for chosen, level, marker, color, name in (
-        (kept, 1.06, "^", COLORS["blue"], "kept for training"),
-        (~kept, -0.06, "x", COLORS["orange"], "left out"),
-    ):
-        aside = level + 0.03 * np.cos(2.4 * np.arange(chosen.sum()))
-        left.plot(
-            pool[chosen], aside, marker, ms=3, mew=0.7, alpha=0.6, color=color, ls="", label=name
-        )
-    left.set(ylabel="probability of selection", title="selection", ylim=(-0.15, 1.42))
-    left.legend(loc="upper left", frameon=False, ncols=2)
-    bins = np.linspace(-far, far, 25)
-    right.hist(test, bins, density=True, color="#cccccc", label="test rows")
+def selection(train, test, strength):
+    """What choosing training rows along omega does to their distribution."""
+    figure, (axis,) = new_figure(7.0, 3.4)
+    far = max(np.abs(train).max(), np.abs(test).max())
+    line, bins = np.linspace(-far, far, 200), np.linspace(-far, far, 25)
     outline = {"histtype": "step", "lw": 2, "color": COLORS["blue"]}
-    right.hist(train, bins, density=True, label="training rows", **outline)
-    right.set(ylabel="density", title="what is left")
-    right.legend(loc="upper left", frameon=False)
-    right.set_ylim(top=1.3 * right.get_ylim()[1])
-    for axis in (left, right):
-        axis.set_xlabel("position along ω (standard deviations)")
+    axis.hist(test, bins, density=True, color="#cccccc", label="density of the test rows")
+    axis.hist(train, bins, density=True, label="density of the training rows", **outline)
+    axis.plot(line, expit(strength * line), "--", color="black", label="P(s = 1 | x)")
+    axis.set(xlabel="position along ω (standard deviations)", ylabel="probability, density")
+    legend_below(figure, axis.get_legend_handles_labels()[0])
     return figure
 
 
