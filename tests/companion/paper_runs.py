@@ -20,6 +20,11 @@ def runs_like_the_paper(experiment, n=30, shift=0.0, protocol="matched"):
         for v in paper.values(experiment).itertuples()
         for seed, z in enumerate(standard)
     ]
+    return table_of(rows)
+
+
+def table_of(rows):
+    """A table of runs from tuples."""
     columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
     return pd.DataFrame(rows, columns=columns)
 

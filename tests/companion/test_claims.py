@@ -8,15 +8,13 @@ from companion.evidence.claims import checks, computations
 from companion.evidence.claims.checks import FAILS, HOLDS, IN_PART, UNDECIDED
 from companion.evidence.printed import values
 from companion.paths import EXPERIMENTS
-from paper_runs import runs_like_the_paper, swapped
+from paper_runs import runs_like_the_paper, swapped, table_of
 from scipy import stats
 
 
 @pytest.fixture(scope="module")
 def printed_runs():
-    return pd.concat([runs_like_the_paper(e) for e in EXPERIMENTS], ignore_index=True).assign(
-        seconds=1.0
-    )
+    return pd.concat([runs_like_the_paper(e) for e in EXPERIMENTS], ignore_index=True)
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +24,11 @@ def judged(printed_runs):
 
 def changed_verdicts(evaluation):
     """Say which verdicts are not the expected ones, one sentence each."""
-    sentences = []
-    for row in evaluation.itertuples():
-        measured = f"measured {row.verdict!r} ({row.evidence or row.reason})"
-        start = f"{row.id}, {row.name}, under {row.protocol}"
-        if row.expected is None:
-            sentences.append(f"{start}: the claims file has no expected verdict, {measured}")
-        elif row.verdict != row.expected:
-            sentences.append(f"{start}: expected {row.expected!r}, {measured}")
-    return sentences
+    return [
+        f"{row.id} under {row.protocol}: expected {row.expected!r}, measured {row.verdict!r} "
+        f"({row.evidence or row.reason})"
+        for row in evaluation[evaluation["verdict"] != evaluation["expected"]].itertuples()
+    ]
 
 
 def test_there_are_enough_claims_and_each_can_be_checked():
@@ -100,8 +94,7 @@ def test_expected_counts_are_those_of_drawn_replications():
         tests = [stats.ttest_rel(runs[asked.method], runs[r], axis=1) for r in asked.rivals]
         counts += np.all([(t.pvalue < 0.05) & (t.statistic > 0) for t in tests], axis=0)
     # Where nothing was run, methods are drawn as if they were independent.
-    nothing = pd.DataFrame(columns=["experiment", "protocol", "case", "method", "seed", "accuracy"])
-    expected = checks.expected_counts(nothing, "x", asked)
+    expected = checks.expected_counts(table_of([]), "x", asked)
     assert expected["mean"] == pytest.approx(counts.mean(), abs=0.5)
     assert expected["halved"] < expected["mean"] - 1
 
@@ -161,8 +154,7 @@ def test_verdicts_on_shares(hits, verdict):
 def test_doctored_results_change_verdicts(printed_runs, judged):
     doctored = claims.evaluate_claims(swapped(printed_runs), live=False)
     sentences = changed_verdicts(doctored.assign(expected=judged["verdict"]))
-    changed = {sentence.split()[0] for sentence in sentences}
-    assert {"C1", "C6", "C8", "C12", "C13"} <= {name.rstrip(",") for name in changed}
+    assert {"C1", "C6", "C8", "C12", "C13"} <= {sentence.split()[0] for sentence in sentences}
     assert "under matched: expected 'holds', measured 'does not hold' (DDR-uLSIF is" in sentences[0]
     assert "above uLSIF in 0 of 6 cases; significantly worse in 6" in sentences[0]
 
@@ -179,20 +171,16 @@ def test_gain_counts_worked_by_hand(printed_runs):
     assert checks.count_cases(printed_runs, "matched", **near).found == "3 of 6"
 
 
-def universe(runs, name, experiment, cost):
-    """Runs of a choice that costs so much, and of the baseline."""
-    base = runs[(runs["experiment"] == experiment) & (runs["method"] == "DDR-uLSIF")]
-    noise = np.random.default_rng(0).normal(0, 0.001, len(base))
-    accuracy = (base["accuracy"] + noise - cost).clip(0, 1)
-    other = base.assign(protocol=f"universe:{name}", accuracy=accuracy)
-    return pd.concat([base.assign(protocol="matched"), other])
-
-
 @pytest.mark.parametrize(("cost", "verdict"), [(0.02, HOLDS), (0.0, UNDECIDED), (-0.005, FAILS)])
 def test_universe_with_a_known_cost(printed_runs, cost, verdict):
-    runs = universe(printed_runs, "stop-weights", "synthetic", cost)
+    base = printed_runs.query("experiment == 'synthetic' and method == 'DDR-uLSIF'")
+    noise = np.random.default_rng(0).normal(0, 0.001, len(base))
+    other = base.assign(
+        protocol="universe:stop-weights", accuracy=(base["accuracy"] + noise - cost).clip(0, 1)
+    )
     settings = {"experiments": ["synthetic"], "universe": "stop-weights"}
-    assert checks.choice_matters(runs, "matched", **settings).verdict == verdict
+    found = checks.choice_matters(pd.concat([base, other]), "matched", **settings)
+    assert found.verdict == verdict
 
 
 def test_shifted_ratio_is_the_ratio_of_the_two_densities():

@@ -6,7 +6,7 @@ import pytest
 from companion.evidence import gains, new_data
 from companion.evidence.printed import cases
 from companion.paths import EXPERIMENTS
-from paper_runs import runs_like_the_paper
+from paper_runs import runs_like_the_paper, table_of
 from scipy import stats
 
 
@@ -85,8 +85,7 @@ def test_a_new_dataset_is_predicted_from_cases_not_from_runs():
         for method, gain in (("Unweighted", 0.0), ("DDR-uLSIF", truth))
         for seed in range(10)
     ]
-    columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
-    found = new_data.expectation(pd.DataFrame(rows, columns=columns), "matched")
+    found = new_data.expectation(table_of(rows), "matched")
     # Runs are nearly exact, so this is the interval of one further case among twenty.
     scale, t = np.std(truths, ddof=1) * np.sqrt(1 + 1 / 20), stats.t(18)
     assert found.high - found.mean == pytest.approx(t.ppf(0.975) * scale, rel=0.02)

@@ -9,7 +9,7 @@ from companion.evidence.verdicts import judge_all
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import specifications
 from companion.runs.protocols import load_protocol
-from paper_runs import complete_runs, swapped
+from paper_runs import complete_runs, swapped, table_of
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +29,9 @@ def made_up(runs_of_protocols, runs):
         for protocol, gains in runs_of_protocols.items()
         for case, gain in zip(load_protocol("synthetic")["cases"], gains, strict=False)
         for seed in range(runs)
-        for method, more in (
-            ("Unweighted", 0.0),
-            ("uLSIF", 0.01),
-            ("DDR-uLSIF", 0.01 + gain / 100),
-        )
+        for method, more in {"Unweighted": 0, "uLSIF": 0.01, "DDR-uLSIF": 0.01 + gain / 100}.items()
     ]
-    columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
-    return pd.DataFrame(rows, columns=columns)
+    return table_of(rows)
 
 
 # The first page and the scoreboard

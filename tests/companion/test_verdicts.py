@@ -193,13 +193,10 @@ def test_one_run_missing_methods_and_missing_runs():
     runs = runs_like_the_paper("synthetic")
     one = verdicts.compare(runs[runs["seed"] == 0], "synthetic")
     assert one["low"].isna().all()
-    assert (one["n"] == 1).all()
     assert not (one["value"] == "agrees").any()
 
     verdict = verdicts.judge(runs[runs["method"] != "uLSIF"], "synthetic")
-    marks = verdict.values.set_index(["case", "method"])["value"]
-    assert marks["100", "uLSIF"] == "not run"
-    assert marks["100", "DDR-uLSIF"] == "agrees"
+    assert verdict.values.groupby("method")["value"].agg(set)["uLSIF"] == {"not run"}
     assert (verdict.orders["order"] == "not run").sum() == 11
     assert "6 not run" in verdicts.summary(verdict)
 
