@@ -68,7 +68,7 @@ def changes_left():
     """Say which modules were edited since they were counted, and which were never."""
     tried = _record("mutants.json")["sha256"]
     found = {"Edited since then": [], "Not yet tried": []}
-    for path in [*(ROOT / "ddr").rglob("*.py"), *(BOOK / "companion" / "evidence").glob("*.py")]:
+    for path in [*(ROOT / "ddr").rglob("*.py"), *(BOOK / "companion/evidence").rglob("*.py")]:
         name, now = path.relative_to(ROOT).as_posix(), hashlib.sha256(path.read_bytes())
         if path.name != "__init__.py" and tried.get(name) != now.hexdigest():
             found["Edited since then" if name in tried else "Not yet tried"].append(f"`{name}`")
