@@ -41,14 +41,13 @@ def centers_of(estimator, X, weight, random_state):
 
 
 def quadratic_minimum(P, c, tol, **constraints):
-    """Where x'Px/2 + c'x is least, and the status of the solver."""
+    """The status of the solver, and where x'Px/2 + c'x is least."""
     import piqp  # which KLIEP and KMM alone need
 
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = tol
     solver.setup(P, c, **constraints)
-    status = solver.solve()
-    return solver.result.x, status
+    return solver.solve(), solver.result.x
 
 
 def far_share(X_train, X_test, max_rows=100):
