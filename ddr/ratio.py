@@ -53,11 +53,13 @@ def quadratic_minimum(P, c, tol, **constraints):
 def far_share(X_train, X_test, max_rows=100):
     """Share of the test rows that lie far from every training row.
 
-    Far means farther than three times the median distance between training rows.
+    Far means farther than three times the median distance between training rows; from rows that
+    are all alike, any distance is far.
     """
     few_train, few_test = (X[:: -(-len(X) // max_rows)] for X in (X_train, X_test))
     _, nearest = pairwise_distances_argmin_min(few_test, X_train)
-    return float(np.mean(nearest > 3.0 * median_distance(few_train)))
+    alike = len(X_train) > 1 and not np.ptp(X_train, axis=0).any()
+    return float(np.mean(nearest > (0.0 if alike else 3.0 * median_distance(few_train))))
 
 
 def doubt(X_train, X_test, weights):
