@@ -14,7 +14,7 @@ export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install execute book html site-python pdf article test lint unit pages notebooks kernels browser reproduce verify reliability mutants record-check audit bench bench-shifts lock clean
+.PHONY: help install execute book html site-python pdf article test lint unit pages notebooks kernels browser reproduce verify reliability mutants record-check audit data bench bench-shifts lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -105,6 +105,9 @@ record-check: html  ## validate the replication record against the profiles it n
 
 audit: install  ## known vulnerabilities of the locked versions (needs network)
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements.lock
+
+data: install  ## build the bundled data again from their sources and compare (needs network)
+	$(BIN)/python .ci/rebuild_data.py $(ARGS)
 
 # uv installs the other packages into an environment of its own; the list is at the top of the script.
 bench: install  ## time, memory and error beside other packages (ARGS="--against COMMIT": beside ours of then)

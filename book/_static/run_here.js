@@ -131,13 +131,13 @@ document.addEventListener("DOMContentLoaded", () => {
     const box = make("div", { className: "ddr-run-box" }, again, cancel, status, output);
     place.after(box);
   };
-  for (const cell of cells) if (cell.open) runnable(places[cell.at], cell.source, cell);
+  for (const cell of cells) runnable(places[cell.at], cell.source, cell);
   for (const block of document.querySelectorAll("article div.ddr-run"))
     runnable(block, block.querySelector("pre").textContent.trim());
 
   // The whole notebook with other parameters, from its form.
   const form = window.ddrForm;
-  if (!form || !cells.some((cell) => cell.open)) return;
+  if (!form || !cells.length) return;
   const status = make("span", { role: "status" });
   const cancel = button("Cancel");
   const limit = make("select", {}, ...[60, 300, 1800].map((s) => make("option", { value: s, textContent: `at most ${s / 60} min` })));
@@ -159,7 +159,7 @@ document.addEventListener("DOMContentLoaded", () => {
         if (answer.failed) count.failed++;
         else if (answer.moved === 0) count.same++;
         else if (answer.moved !== undefined) count.other++;
-        if (!answer.outputs.length || !(cell.open || answer.failed)) continue;
+        if (!answer.outputs.length) continue;
         const box = result(answer);
         box.classList.add("ddr-whole");
         places[cell.at].after(box);

@@ -1,7 +1,7 @@
 """The eight real datasets of the paper, bundled, and the synthetic mixture.
 
 Every file is checked against its SHA-256 when it is read. Where the files come from is written in
-``ddr/paper/data/manifest.json``; ``ddr-book data rebuild`` makes them again from the sources.
+``ddr/paper/data/manifest.json``; ``make data`` makes them again from the sources.
 """
 
 import hashlib
@@ -165,8 +165,8 @@ def _load(name):
     content, status = _read(entry, DATA_FOLDER)
     if status != "ok":
         raise DataFileError(
-            f"The data file {DATA_FOLDER / entry['file']} of {name} is {status}; restore it by "
-            "`ddr-book data rebuild --restore` or by reinstalling the package."
+            f"The data file {DATA_FOLDER / entry['file']} of {name} is {status}; restore it from "
+            "git or by reinstalling the package."
         )
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         X, y = arrays["X"].astype(entry["dtype"], copy=False), arrays["y"].astype(int)

@@ -1,15 +1,11 @@
 """The pages of results, from made-up runs whose numbers are known."""
 
-import re
-
 import pandas as pd
 import pytest
-from companion.cli import cli
 from companion.evidence import claims, front, multiverse, scoreboard
 from companion.evidence import printed as paper
 from companion.evidence.multiverse import curve_inference, joint_gains, protocol_of
 from companion.evidence.verdicts import judge_all
-from companion.kit import build
 from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import specifications
 from companion.runs.protocols import load_protocol
@@ -42,35 +38,6 @@ def made_up_universes(shifts, runs=10):
         )
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-# What is stored
-
-
-@pytest.mark.parametrize(
-    ("lacking", "words"),
-    [
-        (("cross", "tuned"), "reproduce cross --protocol tuned"),
-        (("biased", "universe:hard-prior"), "multiverse biased"),
-        (("synthetic", "joint:02"), "multiverse synthetic"),
-    ],
-)
-def test_a_build_without_all_runs_names_what_is_missing_and_the_command(
-    monkeypatch, capsys, lacking, words
-):
-    def complete(protocol):
-        return (protocol["experiment"], protocol["protocol"]) != lacking
-
-    monkeypatch.setattr(build, "complete", complete)
-    with pytest.raises(SystemExit):
-        build.main()
-    said = capsys.readouterr().err
-    assert f"not all runs of {lacking[1]} ({lacking[0]}) are published" in said
-    computing, publishing = re.search(r"`ddr-book (.*) && ddr-book (.*)`", said).groups()
-    assert computing == words
-    name, *arguments = computing.split()
-    assert cli.commands[name].make_context(name, arguments).params["experiments"] == (lacking[0],)
-    assert publishing in cli.commands
 
 
 # The first page and the scoreboard

@@ -145,7 +145,7 @@ def test_a_damaged_file_is_named_with_its_remedy(tmp_path, monkeypatch, damage):
     monkeypatch.setattr(datasets, "DATA_FOLDER", tmp_path)
     datasets._load.cache_clear()
     kind = "missing" if damage == "missing" else "damaged"
-    said = rf"ionosphere\.npz of Ionosphere is {kind}; .* `ddr-book data rebuild --restore`"
+    said = rf"ionosphere\.npz of Ionosphere is {kind}; restore it from git"
     with pytest.raises(datasets.DataFileError, match=said):
         load("Ionosphere")
     monkeypatch.undo()

@@ -1,8 +1,8 @@
 """The run gallery: one row a rerun, and its numbers beside those of the published run."""
 
 import re
+from itertools import cycle, repeat
 from pathlib import Path
-from typing import NamedTuple
 
 import nbformat
 import pandas as pd
@@ -19,29 +19,15 @@ from companion.kit.rerun_page import given_as_text, read_reruns
 from companion.paths import ROOT, RUNS
 
 
-class Pair(NamedTuple):
-    """One number that both runs print: what it is, and the two values as printed."""
-
-    what: str
-    published: str
-    rerun: str
-
-
 def compare_runs(published, rerun):
     """Pair the numbers of two executed notebooks; also count those that only one of them has."""
     pairs, alone = [], 0
-    for ours, theirs in zip(_code(published), _code(rerun), strict=False):
-        first, second = _numbers(ours), _numbers(theirs)
-        for what in [key for key in first if key in second]:
-            both = zip(first[what], second[what], strict=False)
-            pairs += [Pair(what, old, new) for old, new in both]
-        alone += sum(len((first | second)[what]) for what in first.keys() ^ second.keys())
-    return pairs, alone
-
-
-def equal(pair):
-    """Whether both runs print the same value."""
-    return value_of(pair.published) == value_of(pair.rerun)
+    for cells in zip(_code(published), _code(rerun), strict=False):
+        old, new = map(_numbers, cells)
+        for what in [key for key in old if key in new]:
+            pairs += zip(repeat(what), old[what], new[what], strict=False)
+        alone += sum(len((old | new)[what]) for what in old.keys() ^ new.keys())
+    return pd.DataFrame(pairs, columns=["what", "published", "rerun"]), alone
 
 
 def _code(notebook):
@@ -54,10 +40,9 @@ def _numbers(cell):
     """The numbers of a cell's outputs, by the words that stand with them."""
     found = {}
     for output in cell.outputs:
-        if output.output_type == "stream":
-            for line in output.text.splitlines():
-                words, numbers = take_apart(line)
-                found.setdefault(words.strip(), []).extend(numbers)
+        for line in output.get("text", "").splitlines():
+            words, numbers = take_apart(line)
+            found.setdefault(words.strip(), []).extend(numbers)
         page = BeautifulSoup(output.get("data", {}).get("text/html", ""), "html.parser")
         for table in page("table"):
             _add_table(table, found)
@@ -67,11 +52,10 @@ def _numbers(cell):
 def _add_table(table, found):
     caption = table.caption.get_text(" ", strip=True).split(":")[0] if table.caption else "table"
     rows = [[cell.get_text(" ", strip=True) for cell in row(["th", "td"])] for row in table("tr")]
-    heads = rows[0] if rows else []
     for row in rows[1:]:
-        for head, text in zip(heads[1:], row[1:], strict=False):
-            # Two methods of one case are two rows: the words of the second cell tell them apart.
-            label = row[0] if take_apart(row[1])[1] else f"{row[0]}, {row[1]}"
+        # Two methods of one case are two rows: the words of the second cell tell them apart.
+        label = row[0] if take_apart(row[1])[1] else f"{row[0]}, {row[1]}"
+        for head, text in zip(rows[0][1:], row[1:], strict=False):
             found.setdefault(f"{caption} › {label} › {head}", []).extend(take_apart(text)[1])
 
 
@@ -110,7 +94,7 @@ def comparisons(root=ROOT):
     return Markdown("\n\n".join(texts) or "No rerun lies in `book/runs/` yet.")
 
 
-_MARKS = (("o", "black"), ("s", "red"), ("^", "green"), ("D", "blue"))
+_MARKS = {"o": "black", "s": "red", "^": "green", "D": "blue"}
 
 
 def means_picture(root=ROOT):
@@ -124,35 +108,26 @@ def means_picture(root=ROOT):
     figure, axes = new_figure(8, 0.4 * sum(lengths) + 0.8, **options)
     handles = {}
     for axis, (name, means) in zip(axes, tables.items(), strict=True):
-        handles |= _draw_means(axis, means)
-        axis.set(title=name, xlabel="mean accuracy")
-    for label, fill in (("published", "white"), ("this run", COLORS["grey"])):
-        style = {"marker": "o", "ls": "", "color": COLORS["grey"], "mfc": fill}
-        handles[label] = Line2D([], [], label=label, **style)
+        cases, methods = (list(dict.fromkeys(part)) for part in zip(*means, strict=True))
+        styles = dict(zip(methods, cycle(_MARKS.items()), strict=False))
+        for (case, method), (old, new) in means.items():
+            marker, color = styles[method]
+            style = {"marker": marker, "color": COLORS[color], "ms": 5}
+            height = cases.index(case) + 0.18 * (methods.index(method) - 1.5)
+            axis.plot([old, new], [height, height], mfc="white", lw=1, **style)
+            axis.plot(new, height, **style)
+            handles[method] = Line2D([], [], label=method, ls="", **style)
+        axis.set(yticks=range(len(cases)), yticklabels=cases, ylim=(len(cases) - 0.5, -0.5))
+        axis.grid(axis="x", lw=0.4, alpha=0.5)
+        axis.set(title=name, xlabel="mean accuracy (hollow: published)")
     legend_below(figure, list(handles.values()), columns=4)
     return picture(figure)
-
-
-def _draw_means(axis, means):
-    cases, methods = (list(dict.fromkeys(part)) for part in zip(*means, strict=True))
-    handles = {}
-    for (case, method), (old, new) in means.items():
-        place = methods.index(method) % len(_MARKS)
-        marker, color = _MARKS[place]
-        style = {"marker": marker, "color": COLORS[color], "ms": 5}
-        height = cases.index(case) + 0.18 * (place - 1.5)
-        axis.plot([old, new], [height, height], mfc="white", lw=1, **style)
-        axis.plot(new, height, **style)
-        handles[method] = Line2D([], [], label=method, ls="", **style)
-    axis.set(yticks=range(len(cases)), yticklabels=cases, ylim=(len(cases) - 0.5, -0.5))
-    axis.grid(axis="x", lw=0.4, alpha=0.5)
-    return handles
 
 
 def table_means(published, rerun):
     """The mean accuracies, published and of the rerun, by case and method."""
     found = {}
-    for pair in compare_runs(published, rerun)[0]:
+    for pair in compare_runs(published, rerun)[0].itertuples():
         table, *cell = pair.what.split(" › ")
         if table.startswith("Our Table"):  # the mean stands before its standard deviation
             found.setdefault(tuple(cell), (value_of(pair.published), value_of(pair.rerun)))
@@ -165,16 +140,16 @@ def comparison(name, published, rerun):
     heading = next(iter(re.findall(r"^# (.*)", prose, re.MULTILINE)), name)
     title = rubric(heading, f"run-{name}") + f"{{doc}}`This run </{RUNS}/{name}>`: "
     pairs, alone = compare_runs(published, rerun)
-    other = [pair for pair in pairs if not equal(pair)]
+    other = pairs[pairs["published"].map(value_of) != pairs["rerun"].map(value_of)]
     text = (
         f"{title}{len(pairs)} numbers stand in both runs, {len(pairs) - len(other)} of them are "
         f"equal and {len(other)} differ; {alone} stand in one run only."
     )
-    if not other:
+    if other.empty:
         return text
-    table = pd.DataFrame(other, columns=["What (numbers as #)", "published", "this run"])
+    other = other.map(_as_text).set_axis(["What (numbers as #)", "published", "this run"], axis=1)
     head = ":::{dropdown} The numbers that differ\n:class-body: ddr-compared\n"
-    return f"{text}\n\n{head}\n{markdown(table.map(_as_text))}\n:::"
+    return f"{text}\n\n{head}\n{markdown(other)}\n:::"
 
 
 def _as_text(cell):

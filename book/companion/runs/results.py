@@ -13,7 +13,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from companion.paths import BUILD, ROOT
-from companion.runs.experiments import Run, methods_of
+from companion.runs.experiments import Run
 from companion.runs.protocols import changed
 from companion.runs.published import published_parameters, published_results
 from companion.runs.reproduce import compute, names_of, store_of, tasks_of, work_of
@@ -53,17 +53,6 @@ def published_runs(protocol):
     results, (experiment, name) = published_results(), names_of(protocol)
     chosen = (results["experiment"] == experiment) & (results["protocol"] == name)
     return results[chosen & (not mismatch(protocol))].reset_index(drop=True)
-
-
-def complete(protocol):
-    """Tell whether every run of a protocol is published."""
-    rows = published_runs(protocol)
-    have = set(zip(*(rows[key] for key in _KEYS), strict=True))
-    return all(
-        (*task, method) in have
-        for task in tasks_of(protocol)
-        for method in methods_of(protocol, task[0])
-    )
 
 
 def with_cases(protocol, cases):
