@@ -1,16 +1,28 @@
 """The search for a protocol: selections are right, what is planted is found, nothing peeks."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 from companion.evidence import printed as printed_values
 from companion.evidence import protocol_search as searching
+from companion.evidence import search as pages
 from companion.evidence.gains import accuracies
 from companion.paths import BOOK
-from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, _LeastSquares
+from companion.runs.experiments import draw
+from companion.runs.protocols import load_protocol
+from companion.runs.responses import (
+    PENALTIES,
+    BiasedTables,
+    CostResponses,
+    MemberRun,
+    least_squares,
+)
 from companion.runs.results import published_results
-from companion.runs.slips import STOPS, SlippedIWLSPC, _kept
+from companion.runs.slips import STARTS, STOPS, SlippedIWLSPC
+from companion.runs.variants import NewFoldsSVMCV
 
 from ddr.iwcv import stratified_folds
 from ddr.kernels import gaussian_kernel
@@ -154,7 +166,7 @@ def test_a_response_of_the_third_stage_is_what_the_machine_of_the_tables_gives()
     search = searching.read_search("cross") | {"costs": [0.1, 1.0, 10.0]}
     run = CostResponses({"scaling": "draw", "clip": False, "max_samples": 150}, search)
     case = "USPS to MNIST 5 vs 6"
-    found = searching.as_responses(pd.DataFrame(run(case, 0)).assign(case=case, seed=0), "one")
+    found = pd.DataFrame(run(case, 0)).assign(case=case, draw=0, variant="one")
     problem, fold_seed = run.draw(case, 0)
     folds = int(fold_seed.generate_state(1)[0])
     model = LinearSVMWithPosteriorsCV([0.1, 1.0, 10.0], random_state=folds)
@@ -202,7 +214,7 @@ def test_a_published_response_of_the_first_stage_is_computed_again():
     variant = responses["variant"].iloc[0]
     stored = responses.query("stage == 'screen' and variant == @variant and case == @case")
     rows = CostResponses(searching.variants(search)[variant], search)(case, 0)
-    again = [row for row in rows if row["method"].endswith("shared decision")]
+    again = [row for row in rows if (row["folds"], row["by"]) == ("shared", "decision")]
     for column in ("accuracy", "risk"):
         assert [row[column] for row in again] == pytest.approx(stored[column].tolist(), abs=5e-3)
 
@@ -250,8 +262,8 @@ def test_a_table_is_what_the_learner_gives(biased):
     rows, test = np.split(rng.permutation(len(y)), [250])
     weight = rng.uniform(0.5, 2.0, len(rows))
     centers, folds = np.unique(X[test[:60]], axis=0), stratified_folds(y[rows], 5, 0)
-    fit = _LeastSquares(gaussian_kernel(X[rows], centers, 1.5), y[rows], weight)
-    found = fit.responses(gaussian_kernel(X[test], centers, 1.5), y[test], folds)
+    kernels = (gaussian_kernel(X[part], centers, 1.5) for part in (rows, test))
+    found = least_squares(next(kernels), y[rows], weight, next(kernels), y[test], folds)
     for loss, column in (("zero_one", 1), ("squared", 4)):
         model = IWLSPCCV(sigmas=[1.5], lams=PENALTIES[6:], centers=centers, cv=folds, loss=loss)
         model.fit(X[rows], y[rows], weight)
@@ -360,5 +372,147 @@ def test_a_slipped_learner_differs_from_the_right_one_by_its_slip_alone():
     ],
 )
 def test_the_state_that_is_kept(information, kept):
-    found = [_kept(np.array(information), stop, start) for stop in STOPS for start in (0, 1)]
+    states = [SimpleNamespace(information=value) for value in information]
+    found = [keep(states, 10, first)[1] for keep in STOPS.values() for first in STARTS.values()]
     assert tuple(found) == kept
+
+
+# Members of Table 4's set, and DDR's inner choices
+
+
+@pytest.fixture(scope="module")
+def members():
+    """Protocols of the members, with what calls their rows."""
+    search, table = searching.read_search("cross"), searching.published("cross")
+    return list(searching.members_of(search, table[table["member"] == 1]))
+
+
+def test_a_member_differs_from_the_published_one_as_its_name_says(members):
+    names = {protocol["protocol"] for protocol, _ in members}
+    assert len(set(members_key(members))) == len(members) == 8
+    assert len(names) == 4  # each called in two ways
+    like = load_protocol("cross", "four-costs")
+    same = [p for p, _ in members if {**p, "protocol": 0} == few(like)]
+    assert {p["protocol"].rpartition(" | ")[0][-25:] for p in same} == {"1/4 to 16, powers of four"}
+    for protocol, _ in members:
+        assert protocol["seed"] == like["seed"]
+        assert ("new for each C" in protocol["protocol"]) == ("folds" in protocol["learner"])
+
+
+def members_key(members):
+    return [(protocol["protocol"], by) for protocol, by in members]
+
+
+def few(protocol):
+    """A protocol as a member has it: without DDR, its name aside."""
+    kept = {key: value for key, value in protocol.items() if key != "ddr"}
+    return kept | {"protocol": 0, "methods": ["Unweighted", "uLSIF"]}
+
+
+def test_a_member_run_is_what_the_published_protocol_gives(members):
+    """Called by the side of the machine it is the published row; by posterior, the same machine."""
+    like, case = load_protocol("cross", "four-costs"), "MNIST to USPS 0 vs 1"
+    protocol = next(p for p, _ in members if {**p, "protocol": 0} == few(like))
+    rows = pd.DataFrame(MemberRun(protocol)(case, 3)).set_index("method")["accuracy"]
+    published = accuracies(published_results(), "cross", "four-costs").loc[(case, 3)]
+    for method in ("Unweighted", "uLSIF"):
+        assert rows[f"{method}: decision"] == pytest.approx(published[method], abs=5e-3)
+    problem, learner, _ = draw(protocol, case, 3)
+    model = learner.set_params(predict_by="posterior").fit(problem.X_train, problem.y_train)
+    assert rows["Unweighted: posterior"] == model.score(problem.X_test, problem.y_test)
+
+
+def test_new_folds_for_each_value_choose_as_the_responses_of_the_search_do(monkeypatch):
+    """The machine draws its folds as the search does, but for the one that is shared there."""
+    Cs, case = [0.125, 0.5, 2.0, 8.0], "USPS to MNIST 5 vs 6"
+    run = CostResponses({"scaling": "draw", "max_samples": 150}, {
+        **searching.read_search("cross"), "costs": Cs})  # fmt: skip
+    problem, _ = run.draw(case, 0)
+    states = [0, *np.random.SeedSequence(7).generate_state(len(Cs))]
+    folds = SimpleNamespace(generate_state=lambda n: states[:n])
+    monkeypatch.setattr(run, "draw", lambda *_: (problem, folds))
+    responses = pd.DataFrame(run(case, 0)).assign(case=case, draw=0, variant="one")
+    machine = NewFoldsSVMCV(Cs, random_state=7).fit(problem.X_train, problem.y_train)
+    for by in ("posterior", "decision"):
+        chosen = searching.selected(responses, Cs, "new", by)
+        score = machine.set_params(predict_by=by).score(problem.X_test, problem.y_test)
+        assert chosen["candidate"].item() == machine.best_C_
+        assert chosen["accuracy"].item() == score
+
+
+def runs_as(printed, experiment, protocol, method, shift=0.0, runs=30):
+    """Runs with just the printed means and sds, or off by so much."""
+    scores = np.tile([-1.0, 1.0], runs // 2) * np.sqrt((runs - 1) / runs)
+    return pd.DataFrame(
+        {
+            "experiment": experiment, "protocol": protocol, "method": method, "case": cell.case,
+            "seed": range(runs), "accuracy": cell.mean + shift + cell.sd * scores,
+        }
+        for cell in printed.itertuples()
+    ).explode(["seed", "accuracy"]).astype({"accuracy": float, "seed": int})  # fmt: skip
+
+
+def test_members_are_ranked_by_how_near_the_column_of_ulsif_is(members):
+    """Made-up runs: the third as printed, the others off by more and more."""
+    printed = printed_values.values("cross").query("method == 'uLSIF'")
+    order = [members[k] for k in (2, 5, 0, 7, 1, 3, 4, 6)]
+    parts = [
+        runs_as(printed, "cross", p["protocol"], f"uLSIF: {by}", 0.01 * place)
+        for place, (p, by) in enumerate(order)
+    ]
+    published = published_results()
+    made = pd.concat([published[~published["protocol"].str.startswith("member:")], *parts])
+    found = pages.ranked(made)
+    misses = [miss for _, _, miss, _ in found]
+    assert misses == pytest.approx([0.01 * place for place in range(8)], abs=1e-9)
+    names = (searching.published("cross").query("member == 1")["grid"]).to_list()
+    assert found[0][0].split(", ")[-1] == names[2].rpartition(" | ")[2]
+    assert misses[0] <= found[0][3] < misses[-1]
+    said, table = pages.nearest_member(made).data, pages.ranking(made).data
+    assert f"*{found[0][0]}* comes nearest of 8 members" in said
+    assert "by 0.0 points" in said
+    assert "the last by 7.0" in said
+    rows = [line for line in table.splitlines() if "p = " in line]
+    assert "| 20, 0, 0 | +0.00 |" in rows[0]
+    assert "| +7.00 |" in rows[-1]
+
+
+def test_ddr_is_chosen_on_one_half_and_judged_on_the_other():
+    """Made-up runs: a choice that is right where it is chosen and wrong elsewhere is no nearer."""
+    search, published = searching.read_search("cross"), published_results()
+    printed = printed_values.values("cross").query("method == 'DDR-uLSIF'")
+    half = printed["case"].str.endswith(tuple(search["ddr_choice"]))
+    assert half.sum() == 10
+    name, method = "universe:stop-weights", "DDR-uLSIF"
+    mine = (published["protocol"] == name) & (published["method"] == method)
+    for elsewhere, word in ((0.2, "no nearer"), (0.001, "nearer")):
+        parts = [
+            runs_as(cells, "cross", name, method, shift, 4)
+            for cells, shift in ((printed[half], 0.0), (printed[~half], elsewhere))
+        ]
+        made = pd.concat([published[~mine | (published["experiment"] != "cross")], *parts])
+        found = pages.inner(made, "cross").query("protocol == 'matched'").set_index("choice")
+        chosen = found.loc["stopping when the weights settle"]
+        assert chosen["chosen"]
+        assert found["chosen"].sum() == 1
+        assert chosen["chosen_on"] == pytest.approx(0, abs=1e-9)
+        assert chosen["judged_on"] == pytest.approx(elsewhere, abs=1e-9)
+        said = pages.inner_reading(made, "cross").data
+        assert f"*stopping when the weights settle*, which is {word} on the other half" in said
+        assert "**stopping when the weights settle**" in pages.inner_choices(made, "cross").data
+
+
+def test_the_lead_lives_or_falls_by_mnist_alone():
+    published, printed = published_results(), printed_values.values("biased")
+    printed = printed.query("method == 'DDR-uLSIF' and case.str.startswith('MNIST')")
+    ddr = published["method"].str.startswith("DDR-uLSIF: ") & published["case"].isin(
+        printed["case"]
+    )
+    slips = published[published["protocol"].str.startswith("slip:") & ddr]
+    for shift, word in ((0.0, "survives"), (0.019, "survives"), (0.1, "falls")):
+        parts = [
+            runs_as(printed, "biased", *name, shift)
+            for name in slips[["protocol", "method"]].drop_duplicates().to_numpy()
+        ]
+        made = pd.concat([published.drop(slips.index), *parts])
+        assert f"the lead **{word}**" in pages.lead(made).data

@@ -107,10 +107,6 @@ def compute(search, root, say, **options):
     return {"search": pd.concat([judged, pd.DataFrame(cells)], axis=1), "trials": trials}
 
 
-def _tasks(search):
-    return [(case, draw) for draw in range(search["draws"]) for case in search["cases"]]
-
-
 def _candidates(rows):
     """Accuracies of protocols from rows with variant, grid, case, column and draw."""
     wide = rows.pivot(index=_KEYS, columns=["case", "column", "draw"], values="accuracy")
@@ -126,22 +122,14 @@ def _cross(search, root, say, **options):
     for name in search["going"]:
         run = CostResponses(options_of[name], search)
         names = {"experiment": "cross", "protocol": f"search:{name}, costs"}
-        work.append((Store(root, run.parameters, **names), run, _tasks(search)))
+        work.append((Store(root, run.parameters, **names), run, tasks_of(search, search["draws"])))
     sweep(work, **options)
     tables = []
-    for name, (store, *_) in zip(search["going"], work, strict=True):
-        responses = as_responses(store.rows(_tasks(search)), name)
+    for name, (store, _, tasks) in zip(search["going"], work, strict=True):
+        responses = store.rows(tasks).rename(columns={"seed": "draw"}).assign(variant=name)
         for grid, rule in grids(search).items():
             tables.append(selected(responses, *rule.values()).assign(grid=grid))
     return _candidates(pd.concat(tables).assign(column=search["columns"][0]))
-
-
-def as_responses(rows, variant):
-    """Rows of a store as responses: the name of the method tells C, folds and what is gone by."""
-    parts = rows["method"].str.removeprefix("C=").str.split(" ", expand=True)
-    parts = parts.set_axis(["candidate", "folds", "by"], axis=1).astype({"candidate": float})
-    rows = rows.rename(columns={"seed": "draw"})[["case", "draw", "accuracy", "risk"]]
-    return pd.concat([rows, parts], axis=1).assign(variant=variant)
 
 
 def selected(responses, values, folds=None, by=None):
@@ -159,7 +147,7 @@ def _synthetic(search, root, say, **options):
     work = []
     for name, change in variants(search).items():
         variant = changed(base, protocol=f"search:{name}", **change)
-        work.append((store_of(variant, root), Run(variant), _tasks(search)))
+        work.append((store_of(variant, root), Run(variant), tasks_of(search, search["draws"])))
     rows = compute_rows(work, **options).rename(columns={"method": "column", "seed": "draw"})
     variant = rows["protocol"].str.removeprefix("search:")
     return _candidates(rows.assign(variant=variant, grid=""))
@@ -171,7 +159,7 @@ def _biased(search, root, say, **options):
     for name, chosen in variants(search).items():
         run = BiasedTables(chosen, search)
         store = Store(root, run.parameters, experiment="biased", protocol="search:tables")
-        work[name] = store, run, _tasks(search)
+        work[name] = store, run, tasks_of(search, search["draws"])
     different = {store.folder: (store, *rest) for store, *rest in work.values()}
     say(counted(len(different), "kind") + " of tables")
     sweep(list(different.values()), **options)
@@ -235,27 +223,25 @@ def _candidate_work(search, root):
         rule = {"omega": search["choices"]["omega"]["drawn in each run"]} | grids(search)[grid]
         run = CandidateRun(search, rule, ratio)
         names = {"experiment": search["experiment"], "protocol": f"slip:{name}"}
-        yield Store(root, run.parameters, **names), run, _tasks(search | {"draws": rules["runs"]})
+        yield Store(root, run.parameters, **names), run, tasks_of(search, rules["runs"])
 
 
-def member_protocols(search, members):
-    """The protocols of members by name, but for how rows are called: one fit serves both ways."""
-    base = load_protocol("cross", search["ranked"]["protocol"])
-    base = changed(base, runs=search["ranked"]["runs"], methods=["Unweighted", "uLSIF"], ddr=None)
-    offered, rules = variants(search), grids(search)
-    found = {}
-    for variant, grid in members[_KEYS].itertuples(index=False):
-        values, folds, _ = rules[grid].values()
+def members_of(search, table):
+    """Protocol of each member and how its rows are called; what differs in this alone is one."""
+    rule, offered, rules = search["ranked"], variants(search), grids(search)
+    base = changed(load_protocol("cross", rule["protocol"]), runs=rule["runs"], ddr=None)
+    for variant, grid in table[_KEYS].itertuples(index=False):
+        values, folds, by = rules[grid].values()
+        change = {"methods": ["Unweighted", "uLSIF"], "problem": offered[variant]}
         learner = {"Cs": values} | ({"folds": folds} if folds != "shared" else {})
         name = f"member:{variant} | {grid.rpartition(' | ')[0]}"
-        change = {"protocol": name, "problem": offered[variant], "learner": learner}
-        found[name] = changed(base, **change)
-    return found
+        yield changed(base, protocol=name, learner=learner, **change), by
 
 
 def _member_work(search, root, members):
     """The members of the set, without weights and with uLSIF's."""
-    for protocol in member_protocols(search, members).values():
+    named = {protocol["protocol"]: protocol for protocol, _ in members_of(search, members)}
+    for protocol in named.values():
         yield store_of(protocol, root), MemberRun(protocol), tasks_of(protocol)
 
 
@@ -398,6 +384,11 @@ def published(name, kind="search"):
     return pd.read_csv(StringIO(text), keep_default_na=False)
 
 
+def names_of(table):
+    """Name protocols in words: their variant and their grid."""
+    return (table["variant"] + " | " + table["grid"]).str.removesuffix(" | ")
+
+
 def cells_of(table, column):
     """Means of one column of every protocol: a row a protocol, a column a case."""
     wide = table.set_index(_KEYS).filter(regex=rf"^mean\|.*\|{column}$")
@@ -406,15 +397,13 @@ def cells_of(table, column):
 
 def set_of(search, wide):
     """Take a table of ours for print: the protocols that it would not contradict."""
-    table, columns = published(search["name"]), search["columns"]
-    cells = list(product(search["cases"], columns))
-    ours = [
+    table, cells = published(search["name"]), list(product(search["cases"], search["columns"]))
+    mean, sd = (
         table[[f"{kind}|{case}|{column}" for case, column in cells]].to_numpy(dtype=float)
         for kind in ("mean", "sd")
-    ]
-    candidates = from_moments(list(table.index), cells, *ours, int(table["draws"].max()))
-    runs = wide[columns].stack().unstack("seed").loc[cells].to_numpy(dtype=float)
-    sides = halves(search, cells)
-    most = limits(candidates, search, sides, (runs.shape[1], candidates.draws.shape[2]))
-    share = passed(ours, moments(runs), most, sides)
-    return table[_KEYS].assign(passed=share, member=share >= search["set"]["share"])
+    )
+    names = list(table[_KEYS].itertuples(index=False, name=None))
+    candidates = from_moments(names, cells, mean, sd, int(table["draws"].max()))
+    runs = wide[search["columns"]].rename_axis(columns="column").stack()
+    printed = runs.groupby(level=["case", "column"]).agg(mean="mean", sd="std").reset_index()
+    return confidence_set(search | {"planted": 0, "permuted": 0}, printed, candidates)[0]

@@ -6,13 +6,15 @@ from IPython.display import Markdown
 
 from companion.evidence import protocol_search as searching
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, accuracies, runs_of
+from companion.evidence.multiverse import BASELINE, protocol_of, universe_name
 from companion.evidence.plots import COLORS, new_figure
-from companion.evidence.printed import printed_means, table_title, values
-from companion.evidence.tables import captioned, points, tally, unbroken
+from companion.evidence.printed import ledger, printed_means, table_title, values
+from companion.evidence.tables import captioned, points, tally
 from companion.evidence.verdicts import compare, compare_columns
 from companion.paths import EXPERIMENTS
 from companion.runs.experiments import load_case
-from companion.runs.results import published_results
+from companion.runs.multiverse import read
+from companion.runs.published import published_parameters, published_results
 
 #: The search that speaks for each table.
 _LAST = {"synthetic": "synthetic", "biased": "biased-kernels", "cross": "cross"}
@@ -20,15 +22,8 @@ _LAST = {"synthetic": "synthetic", "biased": "biased-kernels", "cross": "cross"}
 
 def levels(table, search):
     """The level of every choice of each protocol."""
-    names = table["variant"] + (" | " + table["grid"]).where(table["grid"] != "", "")
-    choices = [*search["choices"], *search["selections"]]
-    return names.str.split(" | ", regex=False, expand=True).set_axis(choices, axis=1)
-
-
-def shared(table, search):
-    """Levels of the members by choice, most frequent first: what they share, what is open."""
-    members = levels(table[table["member"] == 1], search)
-    return {choice: names.value_counts().to_dict() for choice, names in members.items()}
+    names = searching.names_of(table).str.split(" | ", regex=False, expand=True)
+    return names.set_axis([*search["choices"], *search["selections"]], axis=1)
 
 
 def answers():
@@ -49,9 +44,10 @@ def _answer(name):
             f"{len(trials)} trials."
         )
     same, open_ = [], []
-    for choice, found in shared(table, search).items():
-        names = ", ".join(f"*{level}*" for level in found)
-        (same if len(found) == 1 else open_).append(f"{choice}: {names}")
+    for choice, found in levels(table[table["member"] == 1], search).items():
+        names = found.value_counts().index  # the most frequent first
+        text = f"{choice}: {', '.join(f'*{name}*' for name in names)}"
+        (same if len(names) == 1 else open_).append(text)
     return (
         f"**{title}: {count} of {len(table):,}** protocols fit. "
         f"They share {'; '.join(same) or 'no choice'}. They leave open {'; '.join(open_)}."
@@ -104,8 +100,8 @@ def own_tables(name):
     search, results, said = searching.read_search(name), published_results(), []
     for protocol, truth in search["own"].items():
         table = searching.set_of(search, accuracies(results, search["experiment"], protocol))
-        names = (table["variant"] + " | " + table["grid"]).str.removesuffix(" | ")
-        there = "among them" if table["member"][names == truth].any() else "not among them"
+        mine = table["member"][searching.names_of(table) == truth].any()
+        there = "among them" if mine else "not among them"
         found = f"{int(table['member'].sum())} protocols, the true one {there}"
         outside = " (whose protocol is not in the search)" if truth == "none" else ""
         said.append(
@@ -117,10 +113,11 @@ def own_tables(name):
 def best(name, rows=10):
     """Tabulate the protocols that pass in most halves, then those that come nearest."""
     table = searching.published(name)
+    table["name"] = searching.names_of(table).str.replace(" | ", "; ")
     order = table.sort_values(["passed", "score"], ascending=[False, True], kind="stable")
     shown = [
         {
-            "Protocol": f"{row.variant} | {row.grid}".strip(" |").replace(" | ", "; "),
+            "Protocol": row.name,
             "Misses by": f"{row.score:.4f}",
             "Within chance in": f"{row.passed:.0%} of the halves",
             "In the set": "yes" if row.member else "no",
@@ -215,64 +212,186 @@ def two_point_sd(mean, collapsed, works):
     return float(np.sqrt(share * (1 - share)) * abs(works - collapsed))
 
 
-def _slip_protocols(results):
-    return sorted(name for name in results["protocol"].unique() if name.startswith("slip:"))
+# The columns that took no part in a search, and DDR's inner choices
 
 
-def _column(results, protocol, column):
-    """Compare one column of Table 3 with print; a choice within DDR has a column of its own."""
-    runs, method = runs_of(results, "biased", protocol), column.partition(":")[0]
-    cells = compare(runs[runs["method"] == column].assign(method=method), "biased", protocol)
+def _candidates(experiment):
+    """The protocols that a search had run with weights and with DDR."""
+    names = sorted(name for e, name in published_parameters() if e == experiment)
+    return [name for name in names if name.startswith("slip:") or name == "four-costs"]
+
+
+def column_of(results, experiment, protocol, column):
+    """Compare a column with print; in `uLSIF: posterior` and the like the first word names it."""
+    runs, method = runs_of(results, experiment, protocol), column.partition(":")[0]
+    cells = compare(runs[runs["method"] == column].assign(method=method), experiment, protocol)
     return cells[cells["method"] == method].set_index("case")
 
 
-def _miss(cells):
-    return float(np.sqrt(np.mean(cells["delta"] ** 2)))
+def _rms(off):
+    return float(np.sqrt(np.mean(np.square(off))))
 
 
-def slips(results=None):
-    """Tabulate what a slip could do: candidates of the second search beside the print."""
-    results = published_results() if results is None else results
-    rows, digits = [], ["MNIST5v6", "MNIST3v8"]
-    for protocol in ("matched", *_slip_protocols(results)):
-        methods = runs_of(results, "biased", protocol)["method"].unique()
-        for method in methods:
-            cells = _column(results, protocol, method)
-            if cells.empty or cells["mean"].isna().any():
-                continue  # not in print
-            pairs = (cells["mean"], cells["paper_mean"]), (cells["sd"], cells["paper_sd"])
-            correlations = [f"{np.corrcoef(*pair)[0, 1]:.2f}" for pair in pairs]
-            rows.append(
-                {
-                    "Protocol": protocol.removeprefix("slip:"),
-                    "Column": method,
-                    "Runs": cells["n"].max(),
-                    "Means off by": f"{_miss(cells):.3f}",
-                    "Correlation of means": correlations[0],
-                    "of sds": correlations[1],
-                    "MNIST, ours minus printed": unbroken(
-                        " and ".join(points(100 * cells.at[case, "delta"]) for case in digits)
-                    ),
-                }
+def distance(cells):
+    """Root mean square miss of the means and sds of a column."""
+    return _rms(np.hypot(cells["delta"], cells["sd"] - cells["paper_sd"]))
+
+
+def _beside(cells):
+    joint = compare_columns(cells).iloc[0]
+    return {
+        "Runs": cells["n"].max(),
+        "Misses by": f"{distance(cells):.4f}",
+        "Agree, near, differ": tally(cells["value"], "agrees", "near", "differs"),
+        "Bias, points": points(joint["bias"]),
+        "Joint test": f"p = {joint['p']:.2g}",
+        "Correlation of means": f"{cells['mean'].corr(cells['paper_mean']):.2f}",
+    }
+
+
+def columns(results, experiment):
+    """Tabulate how the published protocol and the candidates lie beside print, by column."""
+    rows = []
+    for protocol in ("matched", *_candidates(experiment)):
+        for column in printed_means(experiment):
+            cells = column_of(results, experiment, protocol, column)
+            if cells["n"].all():
+                rows.append({"Protocol": protocol.removeprefix("slip:"), "Column": column})
+                rows[-1] |= _beside(cells)
+    about = f"{table_title(experiment)} under the published protocol and under the candidates"
+    return Markdown(captioned(pd.DataFrame(rows), about, f"search-{experiment}-columns", "worded"))
+
+
+def ranked(results):
+    """Members of Table 4's set, nearest to the uLSIF column first.
+
+    Of each: what sets it apart, its cells, its distance, and how far chance alone takes 30 runs of
+    its own from our number of them (95 %).
+    """
+    search, rows = searching.read_search("cross"), []
+    found = searching.published("cross").query("member == 1")
+    names = levels(found, search).loc[:, lambda names: names.nunique() > 1]
+    members = zip(names.to_numpy(), searching.members_of(search, found), strict=True)
+    for apart, (protocol, by) in members:
+        column = f"{RIVAL}: {by}"
+        cells = column_of(results, "cross", protocol["protocol"], column)
+        draws = accuracies(results, "cross", protocol["protocol"])[column].unstack("seed")
+        own = searching.Candidates([""], [], draws.loc[cells.index].to_numpy()[None])
+        sizes = ledger()["runs"], draws.shape[1]
+        most = searching.limits(own, search, np.ones((1, len(cells))), sizes).item()
+        rows.append((", ".join(apart), cells, distance(cells), most))
+    return sorted(rows, key=lambda row: row[2])
+
+
+def ranking(results):
+    """Tabulate the members of Table 4's set by the uLSIF column."""
+    rows = [
+        {"Member": name} | _beside(cells) | {"Chance, up to": f"{most:.4f}"}
+        for name, cells, _, most in ranked(results)
+    ]
+    about = "Members of Table 4's set by the uLSIF column, which took no part in the search"
+    return Markdown(captioned(pd.DataFrame(rows), about, "search-ranking", "worded"))
+
+
+def nearest_member(results):
+    """Say which member comes nearest to the uLSIF column, and how many are within chance."""
+    found = ranked(results)
+    (name, cells, nearest, _), within = found[0], sum(miss <= most for *_, miss, most in found)
+    matched = distance(column_of(results, "cross", "matched", RIVAL))
+    return Markdown(
+        f"By the column of uLSIF, which took no part, *{name}* comes nearest of "
+        f"{len(found)} members: it misses the printed means and standard deviations by "
+        f"{100 * nearest:.1f} points (root mean square, {cells['n'].max()} runs), the last by "
+        f"{100 * found[-1][2]:.1f}, the published protocol by {100 * matched:.1f}. "
+        f"{within or 'None'} of the members {'is' if within == 1 else 'are'} within chance."
+    )
+
+
+def _inner_runs(results, name):
+    """Accuracies of DDR and uLSIF for every protocol and inner choice, the plain choice first."""
+    if name == "biased-kernels":
+        for protocol in _candidates("biased"):
+            wide = accuracies(results, "biased", protocol)
+            for column in wide.filter(regex=f"^{METHOD}: "):
+                found = wide[[column, RIVAL]].set_axis([METHOD, RIVAL], axis=1)
+                yield protocol, column.partition(": ")[2], found
+        return
+    for universe in (BASELINE, *searching.read_search(name)["inner"]):
+        wide = accuracies(results, "cross", protocol_of(universe))
+        runs = wide.index.get_level_values("seed") < read()["runs"]["cross"]
+        yield "matched", universe_name(universe), wide[runs]
+    for protocol in ("four-costs", "tuned"):
+        runs = runs_of(results, "cross", protocol)
+        wide = runs.pivot(index=["case", "seed"], columns="method")
+        plain, information = wide["accuracy"], wide["mutual_information"]
+        rose = information[METHOD] > information[NO_WEIGHTS]
+        yield protocol, "first drop", plain
+        kept = plain.assign(**{METHOD: plain[METHOD].where(rose, plain[NO_WEIGHTS])})
+        yield protocol, "first drop, the start if it did not rise", kept
+
+
+def inner(results, name):
+    """How far DDR's column is from the printed means under its inner choices, on either half."""
+    search, rows = searching.read_search(name), []
+    printed = printed_means(search["experiment"])[METHOD]
+    for protocol, choice, runs in _inner_runs(results, name):
+        means = runs.groupby(level="case").mean()
+        off, gain = means[METHOD] - printed, 100 * (means[METHOD] - means[RIVAL]).mean()
+        half = off.index.str.endswith(tuple(search["ddr_choice"]))
+        rows.append((protocol, choice, len(runs) // len(means), _rms(off[half]), _rms(off[~half])))
+        rows[-1] += (gain,)
+    names = ["protocol", "choice", "runs", "chosen_on", "judged_on", "gain"]
+    table = pd.DataFrame(rows, columns=names)
+    best = table.groupby("protocol")["chosen_on"].transform("idxmin")
+    return table.assign(chosen=best == table.index)
+
+
+def inner_choices(results, name):
+    """Tabulate DDR's inner choices, the one that is chosen on one half in bold."""
+    rows = [
+        {
+            "Protocol": row.protocol.removeprefix("slip:"),
+            "DDR's choice": f"**{row.choice}**" if row.chosen else row.choice,
+            "Runs": row.runs,
+            "On the half of the choice": f"{row.chosen_on:.4f}",
+            "On the other half": f"{row.judged_on:.4f}",
+            "Gain over uLSIF": points(row.gain),
+        }
+        for row in inner(results, name).itertuples()
+    ]
+    about = "DDR's inner choices: root mean square miss of the printed means of its column"
+    return Markdown(captioned(pd.DataFrame(rows), about, f"search-{name}-inner", "worded"))
+
+
+def inner_reading(results, name):
+    """Say for each protocol what one half chooses, and what the other half says of it."""
+    said = []
+    for protocol, rows in inner(results, name).groupby("protocol", sort=False):
+        plain, chosen = rows.iloc[0], rows[rows["chosen"]].iloc[0]
+        text = f"*{protocol.removeprefix('slip:')}*: one half takes *{chosen.choice}*"
+        if chosen.name != plain.name:
+            moved = "nearer" if chosen.judged_on < plain.judged_on else "no nearer"
+            text += (
+                f", which is {moved} on the other half ({chosen.judged_on:.4f} instead of "
+                f"{plain.judged_on:.4f} for *{plain.choice}*)"
             )
-    about = "Table 3's columns under the candidates, beside the matched protocol"
-    return Markdown(captioned(pd.DataFrame(rows), about, "search-slips", "worded"))
+        said.append(text)
+    return Markdown("; ".join(said) + ".")
 
 
-def lead(results=None):
+def lead(results):
     """Judge the slip by the rule that was fixed before, on MNIST's DDR column.
 
     The uLSIF column ranks the candidates with a slip; DDR's inner choices are made on the rows that
     the rules name, and MNIST's rows judge.
     """
-    results = published_results() if results is None else results
-    search = searching.read_search("biased-kernels")
-    missed = {name: _miss(_column(results, name, RIVAL)) for name in _slip_protocols(results)}
-    protocol = min(missed, key=missed.get)
-    columns = runs_of(results, "biased", protocol)["method"].unique()
-    inner = {c: _column(results, protocol, c) for c in columns if c.startswith(f"{METHOD}:")}
-    column = min(inner, key=lambda c: _miss(inner[c].loc[search["ddr_choice"]]))
-    mnist = inner[column].loc[["MNIST5v6", "MNIST3v8"]]
+    slips = _candidates("biased")
+    missed = {s: _rms(column_of(results, "biased", s, RIVAL)["delta"]) for s in slips}
+    protocol, wanted = min(missed, key=missed.get), searching.read_search("biased-kernels")
+    table = inner(results, "biased-kernels").query("protocol == @protocol and chosen")
+    choice = table["choice"].item()
+    mnist = column_of(results, "biased", protocol, f"{METHOD}: {choice}")
+    mnist = mnist.loc[["MNIST5v6", "MNIST3v8"]]
     survives = mnist["value"].isin(["agrees", "near"]).all()
     said = " and ".join(
         f"{points(100 * row.delta)} points on {row.Index} ({row.value})"
@@ -281,64 +400,7 @@ def lead(results=None):
     return Markdown(
         f"Of {len(missed)} candidates with a slip, *{protocol.removeprefix('slip:')}* comes "
         f"nearest to the uLSIF column (it misses the means by {missed[protocol]:.3f}). DDR's "
-        f"choices on five datasets are *{column.partition(': ')[2]}*; with them MNIST's DDR is off "
+        f"choices on five datasets are *{choice}*; with them MNIST's DDR is off "
         f"by {said}. By the rule the lead **{'survives' if survives else 'falls'}** "
-        f"({mnist['n'].max()} runs of the planned {search['candidates']['runs']})."
+        f"({mnist['n'].max()} runs of the planned {wanted['candidates']['runs']})."
     )
-
-
-# Table 4: the columns that took no part
-
-
-def left_out(results=None):
-    """Tabulate how near published protocols of Table 4 come in the columns that took no part."""
-    results = published_results() if results is None else results
-    rows = []
-    for protocol in ("matched", "four-costs"):
-        table = compare(results, "cross", protocol)
-        joint = compare_columns(table)
-        for method, cells in table.groupby("method", sort=False):
-            off = np.hypot(cells["delta"], cells["sd"] - cells["paper_sd"])
-            rows.append(
-                {
-                    "Protocol": protocol,
-                    "Column": method,
-                    "Runs": cells["n"].max(),
-                    "Agree, near, differ": tally(cells["value"], "agrees", "near", "differs"),
-                    "Misses by": f"{np.sqrt(np.mean(off**2)):.4f}",
-                    "Bias, points": points(joint.at[method, "bias"]),
-                    "Joint test": f"p = {joint.at[method, 'p']:.2g}",
-                }
-            )
-    about = "Table 4 under the published protocol and under one of the set, chosen by Unweighted"
-    return Markdown(captioned(pd.DataFrame(rows), about, "search-left-out", "worded"))
-
-
-def stopping_choice(results=None):
-    """Choose on half of Table 4's DDR column whether the unweighted start may win; judge on it.
-
-    The start wins where mutual information did not rise, which published rows tell.
-    """
-    results, rows = published_results() if results is None else results, []
-    pairs, printed = searching.read_search("cross")["ddr_choice"], printed_means("cross")[METHOD]
-    for protocol in ("matched", "four-costs", "tuned"):
-        runs = runs_of(results, "cross", protocol).set_index(["case", "seed", "method"])
-        wide = runs[["accuracy", "mutual_information"]].unstack("method")
-        gain, information = wide["accuracy"], wide["mutual_information"]
-        plain, rose = gain[METHOD], information[METHOD] > information[NO_WEIGHTS]
-        kept = plain.where(rose, gain[NO_WEIGHTS])
-        for label, column in (("first drop", plain), ("first drop, the start may win", kept)):
-            off = (column.groupby("case").mean() - printed) ** 2
-            chosen = off.index.str.endswith(tuple(pairs))
-            over = 100 * (column - gain[RIVAL]).groupby("case").mean().mean()
-            rows.append(
-                {
-                    "Protocol": protocol,
-                    "DDR stops at": label,
-                    "On the half of the choice": f"{np.sqrt(off[chosen].mean()):.4f}",
-                    "On the other half": f"{np.sqrt(off[~chosen].mean()):.4f}",
-                    "Gain over uLSIF": points(over),
-                }
-            )
-    about = "Table 4's DDR column by DDR's stopping: root mean square miss of the printed means"
-    return Markdown(captioned(pd.DataFrame(rows), about, "search-stopping", "worded"))

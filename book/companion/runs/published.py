@@ -60,7 +60,7 @@ def _read_once(folder, _state):
     tables = [_table(name, data) for name, data in contents.items() if data.startswith(_HEADER)]
     results = pd.concat(tables or [_table("-", _HEADER)], ignore_index=True)
     keyed = json.loads(contents.get(PARAMETERS, b"{}"))
-    return results, {tuple(key.split("/")): entry["parameters"] for key, entry in keyed.items()}
+    return results, {tuple(key.split("/", 1)): entry["parameters"] for key, entry in keyed.items()}
 
 
 def _files(folder):

@@ -52,8 +52,9 @@ class CostResponses:
                 model.fit(problem.X_train, problem.y_train)
                 for by in ("posterior", "decision"):
                     model.set_params(predict_by=by)
-                    row = {"method": f"C={C:g} {folds} {by}", "risk": model.best_score_}
-                    rows.append(row | {"accuracy": model.score(problem.X_test, problem.y_test)})
+                    accuracy = model.score(problem.X_test, problem.y_test)
+                    row = {"candidate": C, "folds": folds, "by": by, "risk": model.best_score_}
+                    rows.append(row | {"accuracy": accuracy})
         return rows
 
 
@@ -115,7 +116,7 @@ class BiasedTables:
                 folds = stratified_folds(y[rows], search["folds"], int(rng.integers(2**31)))
                 for weight in (np.ones(len(rows)), 1 / probability[rows]):
                     found += [
-                        _LeastSquares(K[rows], y[rows], weight).responses(K_test, y[test], folds)
+                        least_squares(K[rows], y[rows], weight, K_test, y[test], folds)
                         for K, K_test in kernels
                     ]
         shape = (search["omegas"], 2, 2, len(widths), len(PENALTIES), 7)
@@ -135,36 +136,31 @@ class BiasedTables:
         raise ValueError("a hundred directions left fewer than five rows of a class")
 
 
-class _LeastSquares:
-    """Least-squares fits of two classes at every penalty, by one eigendecomposition."""
+def least_squares(K, y, weight, K_test, y_test, folds):
+    """Accuracies and risks of two least-squares classes: the seven quantities, a row a penalty."""
+    values, frequent = _fit(K, y, weight, K_test)
+    hits = [_called(values, other) == y_test[:, None] for other in (frequent, 0)]
+    risks = np.zeros((5, len(PENALTIES)))
+    for train, held in folds:
+        values, frequent = _fit(K[train], y[train], weight[train], K[held])
+        w, truth = weight[held], y[held, None]
+        wrong, wrong_first = (_called(values, other) != truth for other in (frequent, 0))
+        losses = [wrong, wrong_first, _squared(values, truth)]
+        risks += [w @ loss for loss in [*losses, wrong & (truth == 0), wrong & (truth == 1)]]
+    risks /= weight.sum()
+    accuracies = np.mean(hits, axis=1)
+    return np.stack([accuracies[0], risks[0], accuracies[1], *risks[1:]], axis=-1)
 
-    def __init__(self, K, y, weight):
-        self.K, self.y, self.weight = K, y, weight
 
-    def responses(self, K_test, y_test, folds):
-        """Accuracies and risks of the seven quantities, a row a penalty."""
-        values, frequent = self._fit(slice(None), K_test)
-        hits = [_called(values, other) == y_test[:, None] for other in (frequent, 0)]
-        risks = np.zeros((5, len(PENALTIES)))
-        for train, held in folds:
-            values, frequent = self._fit(train, self.K[held])
-            w, truth = self.weight[held], self.y[held, None]
-            wrong, wrong_first = (_called(values, other) != truth for other in (frequent, 0))
-            losses = [wrong, wrong_first, _squared(values, truth)]
-            risks += [w @ loss for loss in [*losses, wrong & (truth == 0), wrong & (truth == 1)]]
-        risks /= self.weight.sum()
-        accuracies = np.mean(hits, axis=1)
-        return np.stack([accuracies[0], risks[0], accuracies[1], *risks[1:]], axis=-1)
-
-    def _fit(self, rows, K_new):
-        """Values of both classes at new rows for each penalty, and the more frequent class."""
-        K, w = self.K[rows], self.weight[rows] / self.weight[rows].sum()
-        second = w * self.y[rows]
-        eigenvalues, U = np.linalg.eigh(K.T @ (K * w[:, None]))
-        h = U.T @ (K.T @ np.stack([w - second, second], axis=1))
-        shrunk = h[:, :, None] / (np.maximum(eigenvalues, 0)[:, None, None] + PENALTIES)
-        alpha = U @ shrunk.reshape(len(U), -1)
-        return (K_new @ alpha).reshape(len(K_new), 2, -1), int(second.sum() > 0.5)
+def _fit(K, y, weight, K_new):
+    """Values of both classes at new rows for each penalty, and the more frequent class."""
+    w = weight / weight.sum()
+    second = w * y
+    eigenvalues, U = np.linalg.eigh(K.T @ (K * w[:, None]))
+    h = U.T @ (K.T @ np.stack([w - second, second], axis=1))
+    shrunk = h[:, :, None] / (np.maximum(eigenvalues, 0)[:, None, None] + PENALTIES)
+    alpha = U @ shrunk.reshape(len(U), -1)
+    return (K_new @ alpha).reshape(len(K_new), 2, -1), int(second.sum() > 0.5)
 
 
 def _called(values, other):

@@ -10,16 +10,18 @@ from itertools import islice, product
 import numpy as np
 from sklearn.base import clone
 
-from companion.runs.experiments import load_case
-from ddr.algorithm import rounds
+from companion.runs.experiments import Seeds, load_case, ratio_for
+from ddr.algorithm import rounds, until_drop
 from ddr.kernels import choose_centers, median_distance
+from ddr.paper.choices import largest
+from ddr.paper.comparison import weighted
 from ddr.paper.iwlspc import IWLSPCCV
 from ddr.paper.shifts import accuracy_gap, biased_sampling
-from ddr.ulsif import ULSIF
 
 ROUNDS = 10
 #: DDR's inner choices: folds of the cross-validation, when to stop, whether the start may win.
-FOLDS, STOPS, STARTS = ("kept", "new"), ("first drop", "largest"), ("reweighted", "start may win")
+FOLDS, STOPS = ("kept", "new"), {"first drop": until_drop, "largest": largest}
+STARTS = {"reweighted": 1, "start may win": 0}
 
 
 class SlippedIWLSPC(IWLSPCCV):
@@ -33,19 +35,19 @@ class SlippedIWLSPC(IWLSPCCV):
         self.ties = ties
 
     def _score_grid(self, X, y_index, weight, splits):
-        if self.scored_on == "both":
-            return super()._score_grid(X, y_index, weight, splits)
-        own = y_index == ("first", "second").index(self.scored_on)
-        held = [(train, test[own[test]]) for train, test in splits]
-        return super()._score_grid(X, y_index, weight, held)
+        if self.scored_on != "both":
+            own = y_index == ("first", "second").index(self.scored_on)
+            splits = [(train, test[own[test]]) for train, test in splits]
+        return super()._score_grid(X, y_index, weight, splits)
 
     def fit(self, X, y, sample_weight=None):
         """Choose as ``IWLSPCCV`` does, then fit with the width that is asked for."""
         super().fit(X, y, sample_weight)
         sigma, lam = self.best_sigma_, self.best_lam_
         if self.ties == "first":
-            first = np.argmax(self.cv_scores_ <= self.cv_scores_.min() + 1e-6)
-            sigma, lam = self.sigmas_[first // len(self.lams_)], self.lams_[first % len(self.lams_)]
+            least = self.cv_scores_ <= self.cv_scores_.min() + 1e-6
+            row, column = np.argwhere(least)[0]
+            sigma, lam = self.sigmas_[row], self.lams_[column]
         if self.final != "chosen":
             sigma = max(self.sigmas_) if self.final == "widest" else self.final
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
@@ -72,7 +74,8 @@ class CandidateRun:
         place = (search["cases"].index(case), draw)
         root = np.random.SeedSequence(search["candidates"]["seed"], spawn_key=place)
         problem_seed, streams = root.spawn(2)
-        seeds = [int(seed) % 2**31 for seed in streams.generate_state(4)]
+        centers, learner, ratio, folds = (int(n) % 2**31 for n in streams.generate_state(4))
+        seeds = Seeds(problem_seed, learner, ratio, centers)
         sample = partial(
             biased_sampling, table.X, table.y, strength=rule["omega"]["strength"],
             random_state=problem_seed,
@@ -82,10 +85,8 @@ class CandidateRun:
         chosen = np.argmax(np.abs(gaps) if rule["gap of a direction"] == "absolute" else gaps)
         again = bool(rule["training set after the choice"])
         problem = sample(direction=int(chosen), redraw=again)
-        options = {k: v for k, v in self.ratio.items() if k != "sigma_factors"}
-        widths = np.array(self.ratio["sigma_factors"]) * median_distance(problem.X_test)
-        ratio = ULSIF(sigma=widths, random_state=seeds[2], **options)
-        return list(_rows(problem, self._learner(problem, seeds), ratio, seeds[3]))
+        ratio = ratio_for({"ratios": {"uLSIF": self.ratio}}, "uLSIF", problem, seeds)
+        return list(_rows(problem, self._learner(problem, seeds), ratio, folds))
 
     def _learner(self, problem, seeds):
         rule, scale = self.rule, median_distance(problem.X_test)
@@ -93,8 +94,8 @@ class CandidateRun:
         return SlippedIWLSPC(
             np.array(rule["width of the learner"]["relative"]) * scale,
             lams / len(problem.X_train) if rule["penalty added to"] else lams,
-            centers=choose_centers(problem.X_test, self.search["centers"], None, seeds[0]),
-            random_state=seeds[1],
+            centers=choose_centers(problem.X_test, self.search["centers"], None, seeds.centers),
+            random_state=seeds.learner,
             loss=rule["loss"],
             final=scale if rule["final kernel"] == "median" else rule["final kernel"],
             scored_on=rule["scored on"],
@@ -103,32 +104,20 @@ class CandidateRun:
 
 
 def _rows(problem, learner, ratio, seed):
-    X, y, X_test, y_test = problem.X_train, problem.y_train, problem.X_test, problem.y_test
-    estimated = clone(ratio).fit(X, X_test).weights_
-    weights = {"uLSIF": estimated if estimated.any() else np.ones(len(y))}
-    weights |= {"Unweighted": np.ones(len(y)), "Oracle-imp": problem.importance}
-    for name, weight in weights.items():
-        model = clone(learner).fit(X, y, sample_weight=weight / weight.mean())
-        yield {"method": name, "accuracy": model.score(X_test, y_test)}
+    X, y, X_test = problem.X_train, problem.y_train, problem.X_test
+    weights = {"uLSIF": clone(ratio).fit(X, X_test).weights_, "Unweighted": None}
+    models = {
+        name: weighted(X, y, learner, weight).model
+        for name, weight in (weights | {"Oracle-imp": problem.importance}).items()
+    }
     for folds in FOLDS:
         own = clone(learner)
         if folds == "new":  # each fit shuffles anew, from one stream
             np.random.seed(seed)  # noqa: NPY002 - a generator would be copied with each clone
             own.set_params(random_state=None)
         states = list(islice(rounds(X, y, X_test, own, ratio), ROUNDS + 1))
-        accuracies = [state.model.score(X_test, y_test) for state in states]
-        information = np.array([state.information for state in states])
-        for stop, start in product(STOPS, STARTS):
-            kept = _kept(information, stop, STARTS.index(start))
-            yield {"method": f"DDR-uLSIF: {folds}, {stop}, {start}", "accuracy": accuracies[kept]}
-
-
-def _kept(information, stop, start_may_win):
-    """The state that is kept: of largest mutual information, perhaps up to its first drop."""
-    first = 1 - start_may_win
-    if stop == "first drop":
-        drops = [
-            t for t in range(first + 1, len(information)) if information[t] < information[t - 1]
-        ]
-        information = information[: drops[0] if drops else None]
-    return first + int(np.argmax(information[first:]))
+        for (stop, keep), (start, first) in product(STOPS.items(), STARTS.items()):
+            seen, kept = keep(states, ROUNDS, first)
+            models[f"DDR-uLSIF: {folds}, {stop}, {start}"] = seen[kept].model
+    for name, model in models.items():
+        yield {"method": name, "accuracy": model.score(X_test, problem.y_test)}
