@@ -45,13 +45,14 @@ def reproduce(experiments, protocol, **options):
     """
     from companion.evidence.verdicts import judge, summary
     from companion.runs.protocols import load_protocol
-    from companion.runs.reproduce import compute_and_tell, difference_from_published
+    from companion.runs.reproduce import compute_and_tell
+    from companion.runs.results import difference_from_published
 
     for content in [load_protocol(experiment, protocol) for experiment in experiments]:
         experiment, runs = content["experiment"], options["runs"] or content["runs"]
         click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
         rows = compute_and_tell([content], _indented, **options)
-        _indented(difference_from_published(rows))
+        _indented(difference_from_published(content, rows))
         _indented(f"beside the paper: {summary(judge(rows, experiment, protocol))}")
 
 

@@ -164,6 +164,7 @@ def _raw_mathematics(page):
 def _bad_images(page):
     return page.evaluate(
         """() => [...document.querySelectorAll('article img')]
+          .filter(i => !i.closest('[hidden]'))
           .filter(i => !i.complete || i.naturalWidth < 2 || i.width < 2 || !i.alt.trim())
           .map(i => 'image without size or alt text: ' + i.src.slice(-60) + ' alt=' + i.alt)"""
     )

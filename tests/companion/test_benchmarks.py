@@ -42,6 +42,7 @@ def test_a_method_that_fails_is_named_and_the_others_go_on():
     assert speed.ratio(draws, found[bad]) is None
 
 
+@pytest.mark.weekly
 def test_an_earlier_commit_is_measured_beside_the_present():
     command = [sys.executable, "benchmarks/speed.py", "--only", "Ionosphere", "--against"]
     done = subprocess.run([*command, "HEAD"], cwd=speed.ROOT, capture_output=True, text=True)

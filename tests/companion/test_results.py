@@ -1,5 +1,7 @@
 """The door to stored runs: what is altered is named, what is stored is shown, the rest computed."""
 
+import re
+
 import pandas as pd
 import pytest
 from companion.paths import EXPERIMENTS
@@ -16,6 +18,7 @@ from companion.runs.published import (
 from companion.runs.published import publish as publish_store
 from companion.runs.reproduce import compute, known_protocols, store_of
 from companion.runs.results import (
+    difference_from_published,
     mismatch,
     published_runs,
     recomputed,
@@ -237,6 +240,9 @@ def test_runs_that_lie_are_found_out(protocol, published, off, sign):
     rows = published_results()
     rows.loc[1, "accuracy"] += off
     write_published(rows, published_parameters(), published)
+    new = pd.DataFrame(Run(protocol)("100", 0)).assign(case="100", seed=0)
+    said = rf"largest difference of 3 accuracies is {sign}0.1000 \(100, uLSIF, run 0\)"
+    assert re.search(said, difference_from_published(protocol, new))
     expected = rf"1 of 3 accuracies differ .* than 0.02; .* {sign}0.1000 \(100, uLSIF, run 0\)"
     with pytest.raises(AssertionError, match=expected):
         recomputed(protocol, 1, ["100"], tolerance=0.02)

@@ -121,16 +121,6 @@ def test_an_interrupt_keeps_what_is_done_and_says_just_how_to_resume(root, unint
     assert is_resumed(root, uninterrupted)
 
 
-@pytest.mark.hardening("damage")
-def test_a_damaged_run_is_computed_again_and_no_other(root, uninterrupted, caplog):
-    sweep_here(root, N_TASKS)
-    path = sorted(make_store(root).folder.glob("*.gz"))[7]
-    path.write_bytes(path.read_bytes()[:-1])
-    assert sweep_here(root, N_TASKS) == 1
-    assert f"{path.name} in {path.parent} is damaged: it is computed again" in caplog.text
-    assert comparable(root) == uninterrupted
-
-
 def test_only_what_is_missing_in_any_of_the_stores_is_computed(root):
     run, other = RidgeRun(), Store(root, {}, protocol="other")
     sweep([(make_store(root), run, make_tasks(6) * 2)])

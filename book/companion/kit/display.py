@@ -6,7 +6,6 @@ changes from run to run as long as the numbers do not.
 
 import base64
 import io
-import json
 import platform
 from html import escape
 from importlib.metadata import version
@@ -25,24 +24,13 @@ _LEFT = (
     "div.cell_output div.ddr-left table.dataframe td {text-align: left}</style>\n"
 )
 _SLIDER = """<div id="{name}" style="max-width: 760px">
-<label for="{name}-range">{label}</label>
-<input id="{name}-range" type="range" min="0" max="{last}" step="1" value="{start}" \
-aria-valuetext="{value}" style="width: 100%">
-<p><output id="{name}-text" for="{name}-range" aria-live="polite">{value}</output></p>
-<img id="{name}-image" src="{image}" alt="{alt}" style="width: 100%">
-<script>
-(() => {{
-  const frames = {frames};
-  const find = (part) => document.getElementById("{name}-" + part);
-  find("range").addEventListener("input", (event) => {{
-    const frame = frames[event.target.value];
-    find("image").src = frame.image;
-    find("image").alt = frame.alt;
-    find("text").textContent = frame.text;
-    event.target.setAttribute("aria-valuetext", frame.text);
-  }});
-}})();
-</script>
+<label>{label}
+<input type="range" min="0" max="{last}" value="{start}" style="width: 100%" \
+oninput="for (const [i, e] of document.querySelectorAll('#{name} figure').entries()) \
+e.hidden = i != this.value"></label>
+<div aria-live="polite">
+{frames}
+</div>
 </div>
 """
 _CLAIMS = {
@@ -77,22 +65,15 @@ def picture(figure, dpi=150):
 
 def slider(pictures, texts, alts, *, name, label, start):
     """A slider over pictures as HTML: no library, no request, works from a local file."""
-    images = ["data:image/png;base64," + base64.b64encode(p).decode() for p in pictures]
     frames = [
-        {"image": image, "text": text, "alt": alt}
-        for image, text, alt in zip(images, texts, alts, strict=True)
+        f'<figure style="margin: 0"{"" if number == start else " hidden"}>\n'
+        f"<p>{escape(text)}</p>\n"
+        f'<img src="data:image/png;base64,{base64.b64encode(picture).decode()}" '
+        f'alt="{escape(alt)}" style="width: 100%">\n</figure>'
+        for number, (picture, text, alt) in enumerate(zip(pictures, texts, alts, strict=True))
     ]
-    return _SLIDER.format(
-        name=escape(name),
-        label=escape(label),
-        last=len(frames) - 1,
-        start=start,
-        value=escape(texts[start]),
-        image=images[start],
-        alt=escape(alts[start]),
-        # "</" would end the script element early.
-        frames=json.dumps(frames).replace("</", "<\\/"),
-    )
+    about = {"name": escape(name), "label": escape(label), "start": start}
+    return _SLIDER.format(last=len(frames) - 1, frames="\n".join(frames), **about)
 
 
 def answer(lines):

@@ -4,7 +4,6 @@ Papermill does the execution. What it and Jupyter add that differs from run to r
 durations, versions) is taken out again, so an unchanged notebook gives no difference in git.
 """
 
-import json
 import os
 import re
 import time
@@ -127,6 +126,4 @@ def strip_volatile(executed):
 
 
 def _write(notebook, path):
-    text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
-    nbformat.validate(nbformat.reads(text, as_version=4))
-    write_whole(path, text + "\n")
+    write_whole(path, nbformat.writes(notebook, split_lines=False) + "\n")

@@ -9,7 +9,7 @@ from companion.paths import EXPERIMENTS
 from companion.runs.experiments import Run
 from companion.runs.multiverse import specifications, universes
 from companion.runs.protocols import load_protocol, protocol_names
-from companion.runs.published import published_parameters, published_results
+from companion.runs.published import published_parameters
 from companion.runs.store import COLUMNS, Store
 from companion.runs.sweep import sweep
 
@@ -66,20 +66,6 @@ def compute_and_tell(protocols, say, root, runs=None, jobs=1, scheduler=None, fr
 def counted(n, noun):
     """Write a number of things."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def difference_from_published(rows):
-    """Say how far new runs lie from the published ones."""
-    keys = ["experiment", "protocol", "case", "method", "seed"]
-    both = rows.merge(published_results(), on=keys, suffixes=("", "_published"))
-    if both.empty:
-        return "from the published runs: nothing is published under this name"
-    difference = (both["accuracy"] - both["accuracy_published"]).abs()
-    worst = both.loc[difference.idxmax()]
-    return (
-        f"from the published runs: largest difference of {len(both)} accuracies is "
-        f"{difference.max():.2g} ({worst['case']}, {worst['method']}, run {worst['seed']})"
-    )
 
 
 def known_protocols():

@@ -116,6 +116,22 @@ def beside_published(protocol, rows):
     return both
 
 
+def difference_from_published(protocol, rows):
+    """Say how far new runs lie from the published ones."""
+    both = beside_published(protocol, rows).dropna(subset=["stored"])
+    if both.empty:
+        return "from the published runs: none is published under these parameters"
+    return (
+        f"from the published runs: the largest difference of {len(both)} accuracies is "
+        f"{_largest(both)}"
+    )
+
+
+def _largest(both):
+    worst = both.loc[both["difference"].abs().idxmax()]
+    return f"{worst.difference:+.4f} ({worst.case}, {worst.method}, run {worst.seed})"
+
+
 def what_differs(protocols, **options):
     """Compute one run of every case again; say in sentences what differs, for each protocol.
 
@@ -161,13 +177,11 @@ def recomputed(protocol, runs, cases=None, tolerance=0.0):
     both = recompute(protocol, runs, cases).dropna(subset=["stored"])
     if both.empty:
         return f"{nothing}none of these cases is stored"
-    off = both[both["difference"].abs() > tolerance]
-    if len(off):
-        worst = off.loc[off["difference"].abs().idxmax()]
+    off = (both["difference"].abs() > tolerance).sum()
+    if off:
         raise AssertionError(
-            f"{len(off)} of {len(both)} accuracies differ from the store by more than "
-            f"{tolerance:g}; the largest difference is {worst['difference']:+.4f} "
-            f"({worst['case']}, {worst['method']}, run {worst['seed']})"
+            f"{off} of {len(both)} accuracies differ from the store by more than {tolerance:g}; "
+            f"the largest difference is {_largest(both)}"
         )
     alike = int((both["diagnostics"].fillna(0) <= _DIAGNOSTICS_AGREE).sum())
     return (

@@ -80,13 +80,7 @@ def packed(result):
         return gzip.compress(buffer.getvalue(), compresslevel=1)
     if not result or not isinstance(result, list) or not all(isinstance(r, dict) for r in result):
         raise TypeError(f"a run must give an array or a list of dicts, got {result!r:.80}")
-    return gzip.compress(json.dumps(result, default=_plain).encode())
-
-
-def _plain(value):
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"the values of a row must be numbers or texts, got {value!r:.80}")
+    return gzip.compress(json.dumps(result, default=np.generic.item).encode())
 
 
 def _unpacked(data):
