@@ -12,6 +12,8 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PYTHONHASHSEED := 0
 export MPLBACKEND := agg
+# Else each kernel and each process of a test would compile pandas and scikit-learn anew: three seconds.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest
 
 .PHONY: help install execute book html site-python pdf article test lint unit pages notebooks kernels browser reproduce verify reliability mutants record-check audit data bench bench-shifts lock clean

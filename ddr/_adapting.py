@@ -15,9 +15,9 @@ from ddr.ratio import DensityRatio
 from ddr.ulsif import ULSIF
 
 
-def _estimator_has(method):
+def _learner_has(method):
     """Whether the fitted learner, or the one to be fitted, has a method."""
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator or GaussianNB()), method)
+    return lambda self: hasattr(getattr(self, "estimator_", self._learner()), method)
 
 
 class AdaptingClassifier(ClassifierMixin, BaseEstimator):
@@ -27,11 +27,12 @@ class AdaptingClassifier(ClassifierMixin, BaseEstimator):
     __metadata_request__fit = {"X_target": True, "y_target": True, "sample_domain": True}  # noqa: RUF012
     __metadata_request__score = {"sample_domain": True}  # noqa: RUF012
 
+    def _learner(self):
+        return GaussianNB() if self.estimator is None else self.estimator
+
     def _parts(self):
         """Clones of learner and ratio, seeded."""
-        rng = check_random_state(self.random_state)
-        learner = GaussianNB() if self.estimator is None else self.estimator
-        ratio = ULSIF() if self.ratio is None else self.ratio
+        learner, ratio = self._learner(), ULSIF() if self.ratio is None else self.ratio
         able = hasattr(learner, "predict_proba") and weight_parameter(learner) is not None
         if isinstance(learner, type) or not able:
             raise TypeError(
@@ -40,12 +41,10 @@ class AdaptingClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(ratio, DensityRatio):
             raise TypeError(f"ratio must be a ratio estimator like ULSIF(), got {ratio!r}")
         learner, ratio = clone(learner), clone(ratio)
+        rng = check_random_state(self.random_state)
         for part in (learner, ratio):
-            seeds = {
-                name: rng.randint(2**31 - 1)
-                for name, value in sorted(part.get_params().items())
-                if value is None and (name == "random_state" or name.endswith("__random_state"))
-            }
+            open_ = sorted(name for name, value in part.get_params().items() if value is None)
+            seeds = {n: rng.randint(2**31 - 1) for n in open_ if n.endswith("random_state")}
             part.set_params(**seeds)
         return learner, ratio
 
@@ -85,12 +84,12 @@ class AdaptingClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities of each row, shape (n, m)."""
         return self._ask("predict_proba", X)
 
-    @available_if(_estimator_has("predict_log_proba"))
+    @available_if(_learner_has("predict_log_proba"))
     def predict_log_proba(self, X):
         """Logarithms of the class probabilities, where the learner has them."""
         return self._ask("predict_log_proba", X)
 
-    @available_if(_estimator_has("decision_function"))
+    @available_if(_learner_has("decision_function"))
     def decision_function(self, X):
         """Decision values, where the learner has them."""
         return self._ask("decision_function", X)

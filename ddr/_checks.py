@@ -27,8 +27,7 @@ def check_count(value, name, minimum=1):
 def check_choice(value, name, choices):
     """Return ``value`` if it is one of ``choices``."""
     if value not in choices:
-        allowed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     return value
 
 

@@ -70,6 +70,8 @@ def check_alike(X, X_target):
 
 def known_posteriors(y_target, classes, n_target):
     """Zeros and ones for the target rows whose label is known, NaN for the others."""
+    if y_target is None:
+        return None
     labels = np.asarray(y_target, dtype=object)
     if labels.shape != (n_target,):
         raise ValueError(f"y_target must have shape ({n_target},), one a row, got {labels.shape}")

@@ -173,9 +173,7 @@ class DDRClassifier(AdaptingClassifier):
                 check_alike(*seen)
             return seen
 
-        known = y_target
-        if y_target is not None:
-            known = known_posteriors(y_target, self.classes_, X_target.shape[0])
+        known = known_posteriors(y_target, self.classes_, X_target.shape[0])
         options = {"view": view, "known": known, "sample_weight": sample_weight}
         states = rounds(X, y, X_target, learner, ratio, **options)
         max_iter = check_count(self.max_iter, "max_iter")

@@ -79,7 +79,3 @@ class KDERatio(DensityRatio):
     def _predict(self, X):
         # Where both densities vanish their quotient means nothing.
         return np.minimum(self._quotient(X), self._largest)
-
-    def matcher(self, X_train, X_test, reselect=True):
-        """Prepare repeated fits; the bandwidths follow their rule in each of them."""
-        return super().matcher(X_train, X_test, reselect=True)

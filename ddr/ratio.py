@@ -117,7 +117,8 @@ class DensityRatio(BaseEstimator):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OverlapWarning)
                 estimator.fit(X_train, X_test, test_weight)
-            if not reselect:
+            # Widths that a rule gives to each sample (KDERatio) follow it in each fit.
+            if not reselect and isinstance(getattr(estimator, "sigma_", None), float):
                 estimator.set_params(sigma=estimator.sigma_)
             return estimator.weights_
 
@@ -140,7 +141,3 @@ class ConstantRatio(DensityRatio):
 
     def _predict(self, X):
         return np.ones(len(X))
-
-    def matcher(self, X_train, X_test, reselect=False):
-        """Prepare repeated fits, which all give ones."""
-        return lambda test_weight: np.ones(len(X_train))

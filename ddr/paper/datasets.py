@@ -8,10 +8,10 @@ import hashlib
 import io
 import json
 import re
+from collections import namedtuple
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
@@ -66,17 +66,12 @@ class Dataset:
     labels: dict
 
     def __repr__(self):
-        rows, columns = self.X.shape
-        return f"Dataset({self.name!r}, {rows} x {columns}, {len(self.labels)} classes)"
+        size, classes = " x ".join(map(str, self.X.shape)), len(self.labels)
+        return f"Dataset({self.name!r}, {size}, {classes} classes)"
 
 
-class FileCheck(NamedTuple):
-    """What :func:`check_files` found: a status of "ok", "missing" or "damaged", and bytes."""
-
-    name: str
-    file: str
-    status: str
-    size: int
+#: What :func:`check_files` finds: a status of "ok", "missing" or "damaged", and a size in bytes.
+FileCheck = namedtuple("FileCheck", "name file status size")
 
 
 @lru_cache(maxsize=1)
@@ -123,14 +118,10 @@ def load(name):
     collection, (a, b) = pair[1], check_digits((int(pair[2]), int(pair[3])))
     digits = _load(collection)
     rows = (digits.y == a) | (digits.y == b)
-    return replace(
-        digits,
-        X=sealed(digits.X[rows]),
-        y=sealed(np.where(digits.y[rows] == a, -1, 1)),
-        name=name,
-        description=f"Digits {a} and {b} of {collection}. {digits.description}",
-        labels={-1: f"digit {a}", 1: f"digit {b}"},
-    )
+    X, y = sealed(digits.X[rows]), sealed(np.where(digits.y[rows] == a, -1, 1))
+    labels, what = {-1: f"digit {a}", 1: f"digit {b}"}, f"Digits {a} and {b} of {collection}."
+    about = f"{what} {digits.description}"
+    return replace(digits, X=X, y=y, name=name, description=about, labels=labels)
 
 
 def check_digits(digits):
@@ -140,18 +131,18 @@ def check_digits(digits):
     return tuple(int(digit) for digit in digits)
 
 
-def check_files(folder=None):
-    """Check every bundled file, or those in another folder, against the manifest."""
+def check_files():
+    """Check every bundled file against the manifest."""
     checks = []
     for name, entry in manifest()["datasets"].items():
-        content, status = _read(entry, Path(folder or DATA_FOLDER))
+        content, status = _read(entry)
         checks.append(FileCheck(name, entry["file"], status, len(content)))
     return checks
 
 
-def _read(entry, folder):
+def _read(entry):
     """Content of a bundled file, and whether it is "ok", "missing" or "damaged"."""
-    path = folder / entry["file"]
+    path = DATA_FOLDER / entry["file"]
     if not path.is_file():
         return b"", "missing"
     content = path.read_bytes()
@@ -162,7 +153,7 @@ def _read(entry, folder):
 @lru_cache
 def _load(name):
     entry = manifest()["datasets"][name]
-    content, status = _read(entry, DATA_FOLDER)
+    content, status = _read(entry)
     if status != "ok":
         raise DataFileError(
             f"The data file {DATA_FOLDER / entry['file']} of {name} is {status}; restore it from "
@@ -170,15 +161,9 @@ def _load(name):
         )
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         X, y = arrays["X"].astype(entry["dtype"], copy=False), arrays["y"].astype(int)
-    features = entry["feature_names"]
-    return Dataset(
-        X=sealed(X),
-        y=sealed(y),
-        feature_names=None if features is None else tuple(features),
-        name=name,
-        **{key: entry[key] for key in ("description", "licence", "citation")},
-        labels={int(value): meaning for value, meaning in entry["labels"].items()},
-    )
+    features, labels = entry["feature_names"], {int(y): m for y, m in entry["labels"].items()}
+    about = (entry[key] for key in ("description", "licence", "citation"))
+    return Dataset(sealed(X), sealed(y), features and tuple(features), name, *about, labels)
 
 
 def sealed(array):
@@ -205,6 +190,4 @@ def scale_to_unit_box(X):
     low, high = X.min(axis=0), X.max(axis=0)
     constant = high == low
     width = np.where(constant, 1.0, high - low)
-    scaled = np.clip(2 * ((X - low) / width) - 1, -1, 1)
-    scaled[:, constant] = 0.0
-    return scaled
+    return np.where(constant, 0.0, np.clip(2 * ((X - low) / width) - 1, -1, 1))

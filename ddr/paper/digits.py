@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from ddr._checks import check_choice
-from ddr.paper.datasets import COLLECTIONS, load, scale_to_unit_box, sealed
+from ddr.paper.datasets import COLLECTIONS, load, sealed
 
 RESIZES = ("bicubic", "bilinear", "nearest", "area", "crop")
 #: Ways to bring pixels to [-1, 1]; :func:`ddr.paper.shifts.cross_dataset` says what each means.
@@ -70,12 +70,13 @@ def resize_matrix(n_in, n_out, method="bicubic", antialias=True):
     """
     check_choice(method, "resize", RESIZES)
     if method == "crop":
-        return _crop_matrix(n_in, n_out, antialias)
+        margin = (n_in - round(n_in * 20 / 28)) // 2
+        inner = resize_matrix(n_in - 2 * margin, n_out, "bicubic", antialias)
+        return np.pad(inner, ((0, 0), (margin, margin)))
+    if method == "area":  # of pixels cut into n_out parts each, n_in make a new one
+        return np.eye(n_in).repeat(n_out, axis=0).reshape(n_out, n_in, n_in).mean(axis=1)
     scale = n_in / n_out
-    if method == "area":
-        return _overlaps(n_in, n_out) / scale
-    centres = (np.arange(n_out) + 0.5) * scale
-    offsets = np.arange(n_in) + 0.5 - centres[:, None]
+    offsets = np.arange(n_in) + 0.5 - scale * (np.arange(n_out) + 0.5)[:, None]
     width = scale if antialias and method != "nearest" else 1.0
     weights = _KERNELS[method](offsets / width)
     return weights / weights.sum(axis=1, keepdims=True)
@@ -94,21 +95,6 @@ def resize_images(images, n_out=16, method="bicubic", antialias=True):
     return np.tensordot(across, operator, axes=(1, 1)).swapaxes(1, 2).reshape(len(images), -1)
 
 
-def _crop_matrix(n_in, n_out, antialias):
-    inner = round(n_in * 20 / 28)
-    margin = (n_in - inner) // 2
-    operator = np.zeros((n_out, n_in))
-    operator[:, margin : margin + inner] = resize_matrix(inner, n_out, "bicubic", antialias)
-    return operator
-
-
-def _overlaps(n_in, n_out):
-    edges = np.arange(n_out + 1) * n_in / n_out
-    pixels = np.arange(n_in)
-    ends = np.minimum(edges[1:, None], pixels + 1)
-    return np.maximum(ends - np.maximum(edges[:-1, None], pixels), 0)
-
-
 @lru_cache(maxsize=8)
 def sixteen_by_sixteen(name, resize="bicubic", antialias=True, clip=True):
     """All digits of a collection at 16 x 16 pixels in [-1, 1]; computed once per process.
@@ -121,26 +107,3 @@ def sixteen_by_sixteen(name, resize="bicubic", antialias=True, clip=True):
         return sealed(X.astype(float))
     images = resize_images(X, 16, resize, antialias)
     return sealed((np.clip(images, 0, 255) if clip else images) / 127.5 - 1)
-
-
-@lru_cache(maxsize=6)
-def digit_images(name, resize="bicubic", scaling="global", antialias=True, clip=True):
-    """All digits of a collection at 16 x 16 pixels, scaled by what all of them are like.
-
-    Returns the images and their labels. ``scaling`` is "global", "sample", "feature" or "joint".
-    """
-    images = sixteen_by_sixteen(name, resize, antialias, clip)
-    if scaling == "feature":
-        images = scale_to_unit_box(images)
-    elif scaling == "sample":
-        images = scale_to_unit_box(images.T).T.copy()
-    elif scaling == "joint":
-        both = [sixteen_by_sixteen(other, resize, antialias, clip) for other in COLLECTIONS]
-        images = scale_together(*both)[COLLECTIONS.index(name)]
-    return sealed(images), load(name).y
-
-
-def scale_together(first, second):
-    """Scale every column to [-1, 1] by its range over two samples."""
-    both = scale_to_unit_box(np.vstack([first, second]))
-    return both[: len(first)].copy(), both[len(first) :].copy()

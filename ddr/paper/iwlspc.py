@@ -21,8 +21,7 @@ def iwlspc_moments(K, y_index, weight, n_classes):
 
     .. math:: H = \sum_i w_i \phi(x_i)\phi(x_i)^\top, \qquad h_c = \sum_i w_i 1[y_i = c] \phi(x_i)
     """
-    membership = np.zeros((len(K), n_classes))
-    membership[np.arange(len(K)), y_index] = weight
+    membership = np.eye(n_classes)[y_index] * weight[:, None]
     return K.T @ (K * weight[:, None]), K.T @ membership
 
 
@@ -37,39 +36,20 @@ def iwlspc_coefficients(H, h, total_weight, lam):
 
 
 def normalized_posterior(q, prior):
-    r"""Posterior, :math:`\max(0, q_c)` normalised; the prior where no :math:`q_c` is positive."""
+    r"""Posterior, :math:`\max(0, q_c)` normalised; where none is positive, the prior."""
     posterior = np.maximum(q, 0.0)
-    total = posterior.sum(axis=-1, keepdims=True)
-    empty = total[..., 0] == 0
-    if empty.any():
-        posterior[empty] = np.broadcast_to(prior, q.shape)[empty]
-        total[empty] = 1.0
-    posterior /= total
-    return posterior
-
-
-def _class_prior(y_index, weight, n_classes):
-    prior = np.bincount(y_index, weights=weight, minlength=n_classes)
-    return prior / prior.sum()
-
-
-def _leaves_one_out_of_each(splits, n_used):
-    """Whether the folds deal out the rows: each held out once, and trained on otherwise."""
-    held_out = np.concatenate([test for _, test in splits])
-    return len(np.unique(held_out)) == len(held_out) == n_used and all(
-        len(train) + len(test) == n_used and not np.isin(train, test).any()
-        for train, test in splits
-    )
+    posterior[~posterior.any(axis=-1)] = prior
+    return posterior / posterior.sum(axis=-1, keepdims=True)
 
 
 def _training_moments(K, y_index, weight, splits, n_classes):
     """Moments of the training rows of each fold."""
-    if not _leaves_one_out_of_each(splits, np.count_nonzero(weight)):
-        return [
-            iwlspc_moments(K[train], y_index[train], weight[train], n_classes)
-            for train, _ in splits
-        ]
-    # All moments less those of the held-out rows: each row is multiplied out once, not k - 1 times.
+    used, held_out = np.flatnonzero(weight), np.concatenate([test for _, test in splits])
+    parts = [held_out, *map(np.concatenate, splits)]
+    if not all(np.array_equal(np.sort(part), used) for part in parts):
+        return [iwlspc_moments(K[i], y_index[i], weight[i], n_classes) for i, _ in splits]
+    # Each row is held out once, and trained on otherwise. So all moments less those of the held-out
+    # rows are those of the training rows, and no row is multiplied out k - 1 times.
     parts = [iwlspc_moments(K[i], y_index[i], weight[i], n_classes) for _, i in splits]
     H, h = (sum(part) for part in zip(*parts, strict=True))
     return [(H - H_test, h - h_test) for H_test, h_test in parts]
@@ -83,8 +63,8 @@ def _held_out_posterior(K, y_index, weight, splits, lams, n_classes):
         total = weight[train].sum()
         alpha = [iwlspc_coefficients(H, h, total, lam) for lam in lams]
         q = K[test] @ np.concatenate(alpha, axis=1)
-        prior = _class_prior(y_index[train], weight[train], n_classes)
-        posteriors.append(normalized_posterior(q.reshape(len(test), len(lams), n_classes), prior))
+        mass = np.bincount(y_index[train], weight[train], n_classes)
+        posteriors.append(normalized_posterior(q.reshape(len(test), len(lams), n_classes), mass))
     return np.concatenate(posteriors)
 
 
@@ -221,7 +201,7 @@ class IWLSPCCV(WeightedLearner):
         self.sigma_, m = sigma, len(self.classes_)
         K = gaussian_kernel(X, self.centers_, sigma)
         self.alpha_ = iwlspc_coefficients(*iwlspc_moments(K, y_index, weight, m), weight.sum(), lam)
-        self.class_prior_ = _class_prior(y_index, weight, m)
+        self.class_prior_ = np.bincount(y_index, weight, m) / weight.sum()
 
     def predict_proba(self, X):
         """Posterior probabilities of each row, one column for each of ``classes_``."""

@@ -64,12 +64,15 @@ class FourClusters:
 
         ``random_state`` is what ``numpy.random.default_rng`` takes.
         """
-        n = check_count(n, "n")
-        priors, mixing = self._of(domain)
         rng = np.random.default_rng(random_state)
+        row, column = self._clusters(check_count(n, "n"), domain, rng)
+        return MEANS[row, column] + rng.standard_normal((n, 2)), CLASSES[row]
+
+    def _clusters(self, n, domain, rng):
+        """Place in ``MEANS`` of the cluster that each point belongs to."""
+        priors, mixing = self._of(domain)
         row = (rng.random(n) >= priors[0]).astype(int)
-        cluster = (rng.random(n) >= mixing[row, 0]).astype(int)
-        return MEANS[row, cluster] + rng.standard_normal((n, 2)), CLASSES[row]
+        return row, (rng.random(n) >= mixing[row, 0]).astype(int)
 
     def density(self, X, domain="train"):
         """Marginal density p(x) of a domain."""
@@ -91,8 +94,7 @@ class FourClusters:
 
     def prior_ratio(self, y):
         """Return gamma = P_test(y) / P_train(y), the second factor of Equation (8)."""
-        ratio = np.asarray(self.test_priors, float) / np.asarray(self.train_priors, float)
-        return ratio[_row_of(y)]
+        return np.divide(self.test_priors, self.train_priors)[_row_of(y)]
 
     def joint_ratio(self, X, y):
         """Return w = p_test(x, y) / p_train(x, y) of Equation (5): class times prior ratio."""
@@ -152,13 +154,9 @@ class FixedCounts(FourClusters):
 
     domains: tuple = ("train", "test")
 
-    def sample(self, n, domain="train", random_state=None):
-        """Draw labelled points; in the domains named, in random order."""
+    def _clusters(self, n, domain, rng):
         if domain not in self.domains:
-            return super().sample(n, domain, random_state)
-        rng = np.random.default_rng(random_state)
+            return super()._clusters(n, domain, rng)
         priors, mixing = self._of(domain)
         ends = np.round(n * np.cumsum((priors[:, None] * mixing).ravel())).astype(int)
-        cluster = rng.permutation(np.repeat(np.arange(4), np.diff(ends, prepend=0)))
-        row, column = np.divmod(cluster, 2)
-        return MEANS[row, column] + rng.standard_normal((n, 2)), CLASSES[row]
+        return np.divmod(rng.permutation(np.repeat(np.arange(4), np.diff(ends, prepend=0))), 2)

@@ -5,7 +5,6 @@ DataFrames, so that anyone's table can go through the paper's protocol.
 """
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from scipy.special import expit
@@ -15,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ddr._checks import check_choice, check_count
 from ddr.paper.datasets import FourClusters, check_digits, load, scale_to_unit_box
-from ddr.paper.digits import SCALINGS, digit_images, scale_together, sixteen_by_sixteen
+from ddr.paper.digits import SCALINGS, sixteen_by_sixteen
 
 DIRECTIONS = ("USPS to MNIST", "MNIST to USPS")
 _TRIES, _FEWEST = 100, 5  # draws of a training set; rows of a class in it
@@ -108,11 +107,10 @@ def accuracy_gap(problem, estimator):
     >>> gaps = [accuracy_gap(problem, GaussianNB()) for problem in draws]
     >>> problem = draws[np.argmax(gaps)]  # as in the paper
     """
-    X, y = problem.X_train, problem.y_train
+    X, y, test = problem.X_train, problem.y_train, (problem.X_test, problem.y_test)
     plain = clone(estimator).fit(X, y)
     ideal = clone(estimator).fit(X, y, sample_weight=problem.importance)
-    scores = [model.score(problem.X_test, problem.y_test) for model in (ideal, plain)]
-    return float(scores[0] - scores[1])
+    return float(ideal.score(*test) - plain.score(*test))
 
 
 def biased_sampling(
@@ -166,14 +164,16 @@ def biased_sampling(
     >>> len(problem.y_test), bool((problem.importance >= 1).all())
     (175, True)
     """
-    X, y = _table(X, y, scaling)
+    check_choice(scaling, "scaling", ("feature", "none"))
+    X, y = check_X_y(X, y, dtype=np.float64)
+    check_classification_targets(y)
+    X = scale_to_unit_box(X) if scaling == "feature" else X
     check_count(direction, "direction", minimum=0)
-    split_seed, omega_seed, redraw_seed = _streams(random_state, 3)
+    split_seed, omegas, redraw_seed = _streams(random_state, 3)
     test, pool = _split(len(y), test_fraction, split_seed)
-    draw = partial(_biased_draw, X, y, pool, strength)
-    omega, probability, rows = draw(omega_seed.spawn(direction + 1)[-1])
+    omega, probability, rows = _biased_draw(X, y, pool, strength, omegas.spawn(direction + 1)[-1])
     if redraw:
-        _, _, rows = draw(redraw_seed, omega)
+        _, _, rows = _biased_draw(X, y, pool, strength, redraw_seed, omega)
     info = {"omega": omega, "probability": probability[pool]}
     info |= {"train_rows": rows, "test_rows": test, "pool_rows": pool}
     return ShiftedProblem(X[rows], y[rows], X[test], y[test], 1 / probability[rows], info)
@@ -236,24 +236,26 @@ def cross_dataset(
     drawn = [_some(labels[k], pair, fraction, max_samples, seeds[k]) for k in (0, 1)]
     X_train, X_test = _scaled_sides(names, drawn, pair, scaling, (resize, antialias, clip))
     y_train, y_test = (np.where(labels[k][drawn[k]] == pair[0], -1, 1) for k in (0, 1))
-    info = {"digits": pair, "direction": direction, "resize": resize, "scaling": scaling}
-    info |= {"antialias": antialias, "clip": clip, "train_rows": drawn[0], "test_rows": drawn[1]}
+    info = {"train_rows": drawn[0], "test_rows": drawn[1]}
     return ShiftedProblem(X_train, y_train, X_test, y_test, None, info)
 
 
 def _scaled_sides(names, drawn, pair, scaling, resizing):
-    """Images of the rows drawn from both collections, scaled by all, by the pair or by the draw."""
-    resize, *others = resizing
-    if scaling in ("global", "sample", "feature", "joint"):
-        images = [digit_images(name, resize, scaling, *others)[0] for name in names]
-        return [images[k][drawn[k]] for k in (0, 1)]
-    scope = drawn
+    """Images of the rows drawn from both collections, scaled as ``cross_dataset`` says."""
+    images = [sixteen_by_sixteen(name, *resizing) for name in names]
+    ranged = [np.arange(len(side)) for side in images]  # the rows whose range counts
     if scaling.endswith("pair"):
-        scope = [np.flatnonzero(np.isin(load(name).y, pair)) for name in names]
-    images = [sixteen_by_sixteen(names[k], *resizing)[scope[k]] for k in (0, 1)]
-    together = scaling.startswith("joint")
-    scaled = scale_together(*images) if together else [scale_to_unit_box(side) for side in images]
-    return [scaled[k][np.searchsorted(scope[k], drawn[k])] for k in (0, 1)]
+        ranged = [np.flatnonzero(np.isin(load(name).y, pair)) for name in names]
+    elif scaling.endswith("draw") or scaling in ("global", "sample"):
+        ranged = drawn
+    sides = [images[k][ranged[k]] for k in (0, 1)]
+    if scaling == "sample":
+        sides = [scale_to_unit_box(side.T).T.copy() for side in sides]
+    elif scaling.startswith("joint"):
+        sides = np.split(scale_to_unit_box(np.vstack(sides)), [len(sides[0])])
+    elif scaling != "global":
+        sides = [scale_to_unit_box(side) for side in sides]
+    return [sides[k][np.searchsorted(ranged[k], drawn[k])] for k in (0, 1)]
 
 
 def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):
@@ -281,38 +283,29 @@ def mixture_shift(n_train, n_test=2000, *, mixture=None, random_state=None):
     train_seed, test_seed = _streams(random_state, 2)
     X_train, y_train = mixture.sample(n_train, "train", train_seed)
     X_test, y_test = mixture.sample(n_test, "test", test_seed)
-    importance = mixture.joint_ratio(X_train, y_train)
-    return ShiftedProblem(X_train, y_train, X_test, y_test, importance, {"mixture": mixture})
+    return ShiftedProblem(X_train, y_train, X_test, y_test, mixture.joint_ratio(X_train, y_train))
 
 
 def _biased_draw(X, y, pool, strength, seed, omega=None):
     """Omega, unless it is given, and a training set; drawn again while a class is too small."""
-    classes = np.unique(y)
     for _ in range(_TRIES):
         rng = np.random.default_rng(seed.spawn(1)[0])
         direction = rng.uniform(-1, 1, X.shape[1]) if omega is None else omega
         probability = selection_probability(X, direction, strength)
         kept = pool[rng.random(len(pool)) < probability[pool]]
-        if min((y[kept] == label).sum() for label in classes) >= _FEWEST:
+        if min((y[kept] == label).sum() for label in np.unique(y)) >= _FEWEST:
             return direction, probability, kept
     raise ValueError(
         f"strength must be lower: {_TRIES} draws never gave {_FEWEST} training rows of every class"
     )
 
 
-def _table(X, y, scaling):
-    check_choice(scaling, "scaling", ("feature", "none"))
-    X, y = check_X_y(X, y, dtype=np.float64)
-    check_classification_targets(y)
-    return (scale_to_unit_box(X) if scaling == "feature" else X), y
-
-
 def _streams(random_state, n):
     """Independent streams of random numbers, always the same ones from the same state."""
-    if isinstance(random_state, np.random.SeedSequence):  # which counts what it has spawned
-        random_state, key = random_state.entropy, random_state.spawn_key
-        return np.random.SeedSequence(random_state, spawn_key=key).spawn(n)
-    return np.random.SeedSequence(random_state).spawn(n)
+    given = isinstance(random_state, np.random.SeedSequence)
+    root = random_state if given else np.random.SeedSequence(random_state)
+    # Not by ``spawn``, which counts what it has given out.
+    return [np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, k)) for k in range(n)]
 
 
 def _split(n, test_fraction, seed):
@@ -325,6 +318,5 @@ def _split(n, test_fraction, seed):
 
 def _some(labels, pair, fraction, max_samples, seed):
     rows = np.flatnonzero(np.isin(labels, pair))
-    size = round(fraction * len(rows))
-    size = size if max_samples is None else min(size, max_samples)
+    size = min(round(fraction * len(rows)), len(rows) if max_samples is None else max_samples)
     return np.sort(np.random.default_rng(seed.spawn(1)[0]).choice(rows, size, replace=False))

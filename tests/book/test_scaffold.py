@@ -79,6 +79,13 @@ def test_declarations_shown_to_readers_parse(root):
 def test_versions_agree(root):
     citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == ddr.__version__
+    entry = (root / "book" / "cite.md").read_text(encoding="utf-8")
+    for said in (
+        f"Version {citation['version']}",
+        citation["title"],
+        citation["authors"][0]["name"],
+    ):
+        assert f"{{{said}}}" in entry
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     assert citation.get("repository-code", "") == config["repository"]["url"]
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from companion.evidence import claim_checks, claim_computations, claims
-from companion.evidence.claim_checks import FAILS, HOLDS, IN_PART, UNDECIDED
+from companion.evidence import claims
+from companion.evidence.claims import checks, computations
+from companion.evidence.claims.checks import FAILS, HOLDS, IN_PART, UNDECIDED
 from companion.evidence.printed import values
 from companion.paths import EXPERIMENTS
 from paper_runs import runs_like_the_paper, swapped
@@ -50,7 +51,7 @@ def test_there_are_enough_claims_and_each_can_be_checked():
         assert entry["by"] in ("paper", "ours"), entry["id"]
         assert set(entry["protocols"]) <= {"matched", "tuned", "live"}
         assert set(entry["expected"]) == set(entry["protocols"]), entry["id"]
-        assert set(entry["expected"].values()) <= set(claim_checks.VERDICTS), entry["id"]
+        assert set(entry["expected"].values()) <= set(checks.VERDICTS), entry["id"]
 
 
 def test_published_verdicts(judged_claims):
@@ -91,9 +92,7 @@ COUNTED = {
 
 def test_expected_counts_are_those_of_drawn_replications():
     """Table 3's nine significant cases: counted by scipy on replications drawn here."""
-    asked = claim_checks.CountedCase(
-        ("biased",), ("Unweighted", "uLSIF"), "DDR-uLSIF", significant=True
-    )
+    asked = checks.CountedCase(("biased",), ("Unweighted", "uLSIF"), "DDR-uLSIF", significant=True)
     printed = values("biased").set_index(["case", "method"])
     rng, rows, counts = np.random.default_rng(11), [], []
     for number in range(150):
@@ -111,7 +110,7 @@ def test_expected_counts_are_those_of_drawn_replications():
         counts.append(count)
     columns = ["experiment", "protocol", "case", "method", "seed", "accuracy"]
     independent = pd.DataFrame(rows, columns=columns)  # so are the methods of these runs
-    expected = claim_checks.expected_counts(independent, "x", asked)
+    expected = checks.expected_counts(independent, "x", asked)
     assert expected["mean"] == pytest.approx(np.mean(counts), abs=0.5)
     assert expected["halved"] < expected["mean"] - 1
 
@@ -132,15 +131,15 @@ def test_expected_counts_are_those_of_drawn_replications():
 )
 def test_verdicts_on_counts(good, losses, gain, significant, verdict):
     expected = {"low": 6, "mean": 8, "most_losses": 1, "halved": 5}
-    counted = claim_checks.Counted(good, losses, losses, 10, gain)
-    assert claim_checks.count_verdict(counted, 9, expected, significant) == verdict
+    counted = checks.Counted(good, losses, losses, 10, gain)
+    assert checks.count_verdict(counted, 9, expected, significant) == verdict
 
 
 def test_a_count_nearer_to_that_of_half_the_gain_does_not_hold():
     expected = {"low": 5, "mean": 8, "most_losses": 1, "halved": 6}
     for good, verdict in ((6, IN_PART), (7, HOLDS)):
-        counted = claim_checks.Counted(good, 0, 0, 10, 1.0)
-        assert claim_checks.count_verdict(counted, 9, expected, True) == verdict
+        counted = checks.Counted(good, 0, 0, 10, 1.0)
+        assert checks.count_verdict(counted, 9, expected, True) == verdict
 
 
 @pytest.mark.parametrize(
@@ -155,14 +154,14 @@ def test_a_count_nearer_to_that_of_half_the_gain_does_not_hold():
     ],
 )
 def test_verdicts_on_means(low, high, wins, losses, verdict):
-    assert claim_checks.interval_verdict(low, high, wins, losses) == verdict
+    assert checks.interval_verdict(low, high, wins, losses) == verdict
 
 
 @pytest.mark.parametrize(
     ("hits", "verdict"), [(89, HOLDS), (65, IN_PART), (55, UNDECIDED), (30, FAILS)]
 )
 def test_verdicts_on_shares(hits, verdict):
-    finding = claim_computations.share_finding(hits, 100)
+    finding = computations.share_finding(hits, 100)
     assert finding.verdict == verdict
     if hits == 89:
         assert finding.found == "89 % (81 to 94)"
@@ -180,13 +179,13 @@ def test_doctored_results_change_verdicts(printed_runs, judged):
 def test_gain_counts_worked_by_hand(printed_runs):
     settings = COUNTED | {"experiments": ["biased"], "threshold": 10, "claimed": 4}
     # Breast 12.56, USPS3v8 18.40 and MNIST3v8 22.11 points; Splice 8.82 is 15.2 % relative.
-    finding = claim_checks.count_cases(printed_runs, "matched", **settings)
+    finding = checks.count_cases(printed_runs, "matched", **settings)
     assert finding.found == "3 of 10"
-    finding = claim_checks.count_cases(printed_runs, "matched", relative=True, **settings)
+    finding = checks.count_cases(printed_runs, "matched", relative=True, **settings)
     assert finding.found == "4 of 10"
     # Gaps to the oracle in points: .53 .33 .36 .23 .34 .39.
     near = COUNTED | {"rivals": ["Oracle-cvtest"], "threshold": -0.35}
-    assert claim_checks.count_cases(printed_runs, "matched", **near).found == "3 of 6"
+    assert checks.count_cases(printed_runs, "matched", **near).found == "3 of 6"
 
 
 def universe(runs, name, experiment, cost):
@@ -202,7 +201,7 @@ def universe(runs, name, experiment, cost):
 def test_universe_with_a_known_cost(printed_runs, cost, verdict):
     runs = universe(printed_runs, "stop-weights", "synthetic", cost)
     settings = {"experiments": ["synthetic"], "universe": "stop-weights"}
-    assert claim_checks.choice_matters(runs, "matched", **settings).verdict == verdict
+    assert checks.choice_matters(runs, "matched", **settings).verdict == verdict
 
 
 def test_shifted_ratio_is_the_ratio_of_the_two_densities():
@@ -211,11 +210,11 @@ def test_shifted_ratio_is_the_ratio_of_the_two_densities():
     X = np.random.default_rng(0).standard_normal((50, 4))
     shifted = multivariate_normal([0.6, 0.6, 0, 0], np.diag([0.49, 0.49, 1, 1]))
     plain = multivariate_normal(np.zeros(4), np.eye(4))
-    np.testing.assert_allclose(claim_computations._shifted_ratio(X), shifted.pdf(X) / plain.pdf(X))
+    np.testing.assert_allclose(computations._shifted_ratio(X), shifted.pdf(X) / plain.pdf(X))
 
 
 def test_direct_estimation_beats_two_steps():
-    finding = claim_computations.direct_beats_two_step(
+    finding = computations.direct_beats_two_step(
         None, "live", draws=8, n=200, dimensions=[10], from_dimension=5
     )
     assert finding.verdict == "holds", finding.evidence

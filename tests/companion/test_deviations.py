@@ -2,8 +2,7 @@
 
 import pandas as pd
 import pytest
-from companion.evidence import choices
-from companion.evidence import printed as paper
+from companion.evidence import multiverse
 from companion.evidence.claims import claims
 from companion.evidence.multiverse import gain_changes, universe_name
 from companion.evidence.tables import points
@@ -26,7 +25,7 @@ def changed_runs(runs, experiment, universe, method, shift, seeds=30):
 
 
 def test_every_deviation_is_complete_and_named_once():
-    entries, names = choices.deviations(), {e: set(universes(e)) for e in EXPERIMENTS}
+    entries, names = multiverse.deviations(), {e: set(universes(e)) for e in EXPERIMENTS}
     assert len({e["title"] for e in entries}) == len(entries) >= 12
     for number, entry in enumerate(entries, start=1):
         assert set(entry) == {"id", "title", "open", "ours", "why", "effect"}
@@ -47,13 +46,10 @@ def test_every_deviation_is_complete_and_named_once():
 def test_known_effect_is_found(printed_runs):
     # The literal normalisation costs DDR three points and leaves uLSIF alone.
     other = changed_runs(printed_runs, "biased", "literal-normalization", "DDR-uLSIF", -0.03)
-    found = choices.effects(pd.concat([printed_runs, other])).set_index(["universe", "experiment"])
-    row = found.loc["literal-normalization", "biased"]
-    means = paper.values("biased").groupby("method")["mean"].mean()
-    assert row["gain"] == pytest.approx(100 * (means["DDR-uLSIF"] - means["uLSIF"]))
-    assert row["accuracy"] == pytest.approx(100 * means["DDR-uLSIF"])
-    assert row["accuracy_change"] == pytest.approx(-3)
-    assert (row["change"], row["cases"]) == (pytest.approx(-3), 10)
+    [row] = multiverse.deviation_changes(pd.concat([printed_runs, other])).itertuples()
+    assert (row.id, row.universe, row.experiment) == ("D1", "literal-normalization", "biased")
+    assert [row.change, row.accuracy_change, row.shrunk] == pytest.approx([-3, -3, -3])
+    assert (row.cases, row.p, row.p_holm) == (10, 0, 0)
 
 
 def test_a_change_is_that_of_the_runs_which_both_have(printed_runs):
@@ -64,21 +60,20 @@ def test_a_change_is_that_of_the_runs_which_both_have(printed_runs):
 
 
 def test_the_table_has_a_row_for_every_choice_and_table():
-    found = choices.effects(published_results())
-    entries = [e["effect"].get("universes", {}) for e in choices.deviations()]
+    found = multiverse.deviation_changes(published_results())
+    entries = [e["effect"].get("universes", {}) for e in multiverse.deviations()]
     assert len(found) == sum(len(tables) for e in entries for tables in e.values())
-    assert found.groupby("experiment")["gain"].nunique().eq(1).all()  # one baseline
-    shown = choices.effects_table(found).data
+    shown = multiverse.deviations_table(found).data
     assert shown.count("<deviation-") == len(found)
-    changes = [row.change for row in found.sort_values("change", key=abs).itertuples()]
-    assert f"{points(changes[-1])} " in shown.splitlines()[6]  # the largest comes first
-    heights = [len(axis.get_yticks()) for axis in choices.effects_figure(found).axes]
-    assert heights == found.groupby("experiment", sort=False).size().tolist()
+    largest = found.loc[found["change"].abs().idxmax()]
+    assert f"{points(largest['change'])} " in shown.splitlines()[6]  # the largest comes first
+    heights = [len(axis.get_yticks()) for axis in multiverse.deviations_figure(found).axes]
+    assert heights == [(found["experiment"] == e).sum() for e in EXPERIMENTS]
 
 
 def test_every_deviation_says_what_was_done_and_why(judged_claims):
-    text = choices.deviation_sections(complete_runs(n=4), judged_claims).data
-    for entry in choices.deviations():
+    text = multiverse.deviation_sections(complete_runs(n=4), judged_claims).data
+    for entry in multiverse.deviations():
         assert f"{{rubric}} {entry['title']}\n:name: deviation-{entry['id'].lower()}\n" in text
     assert "p(y|x) differs by up to 0.57" in text  # a claim's evidence
     assert "**Measured:** not measured: " in text

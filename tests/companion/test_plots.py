@@ -3,8 +3,11 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
-from companion.evidence import pictures as plots
+from companion.evidence.gains import paired
+from companion.evidence.lessons import pictures as plots
+from companion.evidence.plots import forest
 from companion.kit import display as show
 from companion.kit.display import slider
 from matplotlib.collections import PathCollection
@@ -57,6 +60,39 @@ def test_pictures_repeat_byte_for_byte_and_name_no_version(sample):
     first, second = (show.png(plots.weighted_samples(X, y, panels, MIXTURE), 50) for _ in range(2))
     assert first == second
     assert b"atplotlib" not in first
+
+
+CASES = ("Ionosphere", "Diabete")
+
+
+@pytest.fixture
+def runs():
+    rng = np.random.default_rng(3)
+    rows = [
+        (case, seed, method, rng.uniform(0.6, 0.9))
+        for case in CASES
+        for seed in range(5)
+        for method in ("Unweighted", "uLSIF", "DDR-uLSIF")
+    ]
+    table = pd.DataFrame(rows, columns=["case", "seed", "method", "accuracy"])
+    return table.assign(experiment="biased", protocol="matched")
+
+
+def test_forest_shows_each_gain_in_its_row(runs):
+    figure = forest(runs, "biased", "matched", CASES)
+    assert [axis.get_title() for axis in figure.axes] == [
+        "DDR-uLSIF − uLSIF",
+        "DDR-uLSIF − Unweighted",
+    ]
+    for axis, rival in zip(figure.axes, ("uLSIF", "Unweighted"), strict=True):
+        wanted = paired(runs, "biased", rival=rival).set_index("case").loc[list(CASES)]
+        drawn = {y: x for x, y in axis.containers[0].lines[0].get_xydata()}
+        np.testing.assert_allclose([drawn[0], drawn[1]], wanted["gain"])
+        segments = axis.containers[0].lines[2][0].get_segments()
+        widths = {part[0, 1]: part[1, 0] - part[0, 0] for part in segments}
+        assert widths[0] == pytest.approx(wanted["high"].iloc[0] - wanted["low"].iloc[0])
+    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert labels == list(CASES)
 
 
 # --- the slider ------------------------------------------------------------------------------

@@ -163,22 +163,20 @@ def test_telling_apart_sees_more_than_means_and_obeys_weights():
         ({}, "em"),
         ({"prior_p": 0.2}, "none"),
         ({"condition": 9.0}, "none"),
-        ({"residual_auc": 0.62}, "none"),
+        ({"residual_auc": 0.64}, "none"),
         ({"residual_auc": 0.36}, "none"),
         ({"auc": 0.8, "condition": 9.0, "residual_auc": 0.36}, "em"),
         ({"auc": 0.8, "condition": 33.0, "residual_auc": 0.5}, "none"),
         ({"auc": 0.8, "residual_auc": 0.66}, "none"),
         ({"prior_p": 0.2, "auc": 0.8}, "none"),
+        ({"prior_p": 0.0078125}, "none"),  # right at a limit
+        ({"condition": 8.0, "residual_auc": 0.625}, "em"),
+        ({"auc": 0.75, "condition": 32.0, "residual_auc": 0.375}, "em"),
     ],
 )
 def test_each_limit_decides(seen, choice):
-    calm = {
-        "auc": 0.6,
-        "prior_p": 0.001,
-        "condition": 2.0,
-        "residual_auc": 0.51,
-    }
-    rule = Rule(prior_p=0.01, condition=8.0, residual=0.1, large=0.7)
+    calm = {"auc": 0.6, "prior_p": 0.001, "condition": 2.0, "residual_auc": 0.51}
+    rule = Rule(prior_p=0.0078125, condition=8.0, residual=0.125, large=0.75)
     assert rule.choose(SimpleNamespace(**(calm | seen)))[0] == choice
 
 
@@ -238,7 +236,7 @@ def test_numbers_of_the_report_are_those_of_other_code():
         assert cells == [str(said[name][int(row)]) for name in model.models_]
 
 
-def test_report_prints_and_shows_every_line(tmp_path):
+def test_report_prints_and_shows_every_line():
     (X, y), (X_target, y_target) = classes(100, 0.5, 0), classes(100, 0.8, 1)
     names = np.array(["well", "<ill>"])
     report = shift_report(X, names[y], X_target)
@@ -247,10 +245,25 @@ def test_report_prints_and_shows_every_line(tmp_path):
         assert any(all(part in line for part in row) for line in lines)
     assert f"Recommendation: Use {CHOICES[report.choice]}" in str(report)
     assert "&lt;ill&gt;" in report._repr_html_()
-    report.plot().savefig(tmp_path / "report.png")
+    assert lines[-7].startswith("Label these rows first")
+    assert [line.split()[0] for line in lines[-5:]] == [
+        str(row) for row, *_ in report.questions[:5]
+    ]
+    (axes,) = report.plot().axes
+    sides = [group[0].get_label() for group in axes.containers]
+    assert sides == ["source", "target"]
+    for bars, scores in zip(axes.containers, report.scores, strict=True):
+        heights, _ = np.histogram(scores, len(bars), density=True)
+        assert_allclose([bar.get_height() for bar in bars], heights)
     model = GuardedDDRClassifier(random_state=0).fit(X, names[y], X_target)
     rows = model.ask(5)
-    model.tell(rows, names[y_target[rows]]).report_.plot().savefig(tmp_path / "gains.png")
+    report = model.tell(rows, names[y_target[rows]]).report_
+    drawn = [line.get_xdata() for line in report.plot().axes[0].lines]
+    assert_array_equal(drawn.pop(), 0)
+    for gain, interval, dot in zip(report.gains.values(), drawn[::2], drawn[1::2], strict=True):
+        assert (*interval, *dot) == (gain.low, gain.high, gain.estimate)
+        words = f"{gain.low:+.1f} to {gain.high:+.1f} points, {gain.labels} labels"
+        assert words in str(report)
 
 
 # ------------------------------------------------------------------------- what the guard takes

@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from ddr import (
-    KLIEP,
-    ULSIF,
-    DDRClassifier,
-    IWSearchCV,
-    KDERatio,
-    OverlapWarning,
-)
+from ddr import KLIEP, ULSIF, DDRClassifier, IWSearchCV, KDERatio, OverlapWarning
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +47,7 @@ def test_copies_of_all_rows_change_the_choice_alone(samples):
     assert np.all(scores[0] < scores[1])  # errors at rows whose copy was learned look smaller
 
 
-@pytest.mark.hardening(
-    "mistake", mends="A regressor in a search for classifiers failed deep inside."
-)
+@pytest.mark.hardening("mistake", mends="A regressor in a search failed deep inside.")
 def test_regressors_are_refused_by_name(samples):
     X, y, _ = samples
     with pytest.raises(ValueError, match=r"estimator must be a classifier, got Ridge\(\)"):
@@ -74,9 +65,7 @@ def test_none_is_refused_by_name(samples):
         DDRClassifier(ratio=ratio).fit(None, y, T)
 
 
-@pytest.mark.hardening(
-    "extreme numbers", mends="A quotient of densities far from the data came to 1e130."
-)
+@pytest.mark.hardening("extreme numbers", mends="A quotient far from the data came to 1e130.")
 def test_quotient_of_densities_far_away_stays_within_what_was_seen(samples):
     X, _, T = samples
     ratio = KDERatio().fit(X, T)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.stats import norm
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -17,11 +17,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr._checks import check_weights
 from ddr.iwcv import (
     IWSearchCV,
     first_best,
-    posterior_loss,
     stratified_folds,
     weight_parameter,
     weighted_splits,
@@ -138,11 +136,6 @@ def test_weight_zero_removes_a_row(data):
     assert score(GaussianNB(), X, y, weight * kept, random_state=3) == score(
         GaussianNB(), X[kept], y[kept], weight[kept], random_state=3
     )
-    search = IWSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, random_state=3)
-    with_zeros = search.fit(X, y, weight * kept).predict_proba(X)
-    np.testing.assert_array_equal(
-        with_zeros, search.fit(X[kept], y[kept], weight[kept]).predict_proba(X)
-    )
 
 
 # --- folds -------------------------------------------------------------------------------------
@@ -156,10 +149,9 @@ def test_folds_hold_out_each_row_once_and_every_class_in_proportion():
     for train, test in folds:
         assert sorted([*train, *test]) == list(range(70))
         assert np.bincount(y[test]).tolist() == [8, 4, 2]
-    again = stratified_folds(y, 5, random_state=0)
-    assert all(np.array_equal(a[1], b[1]) for a, b in zip(folds, again, strict=True))
-    other = stratified_folds(y, 5, random_state=1)
-    assert any(not np.array_equal(a[1], b[1]) for a, b in zip(folds, other, strict=True))
+    again, other = (stratified_folds(y, 5, random_state=seed) for seed in (0, 1))
+    assert np.array_equal(again[0][1], folds[0][1])
+    assert not np.array_equal(other[0][1], folds[0][1])
 
 
 @pytest.mark.parametrize(
@@ -188,26 +180,6 @@ def test_splits_may_come_from_a_splitter_or_a_list():
     assert test.tolist() == [3, 5]
 
 
-# --- losses ------------------------------------------------------------------------------------
-
-
-def test_losses_of_several_models_at_once_are_those_of_each():
-    rng = np.random.default_rng(0)
-    posterior = rng.dirichlet(np.ones(3), size=(8, 5))
-    y = rng.integers(0, 3, 8)
-    for loss in LOSSES:
-        together = posterior_loss(y, posterior, loss)
-        assert together.shape == (8, 5)
-        for k in range(5):
-            np.testing.assert_allclose(together[:, k], posterior_loss(y, posterior[:, k], loss))
-    brier = ((posterior[:, 0] - np.eye(3)[y]) ** 2).sum(axis=1)
-    np.testing.assert_allclose(posterior_loss(y, posterior[:, 0], "squared"), brier, atol=1e-12)
-    log = posterior_loss(y, posterior[:, 0], "log").mean()
-    assert log == pytest.approx(log_loss(y, posterior[:, 0], labels=range(3)))
-    wrong = posterior[:, 0].argmax(axis=1) != y
-    np.testing.assert_array_equal(posterior_loss(y, posterior[:, 0], "zero_one"), wrong)
-
-
 def test_the_first_of_equal_risks_is_the_best():
     assert first_best([0.4, 0.2 + 1e-15, 0.2, 0.2 + 1e-9]) == 1
     assert first_best([0.4, 0.2 + 1e-9, 0.2]) == 2
@@ -227,7 +199,9 @@ def test_search_takes_the_candidate_with_the_lowest_score_and_refits_it(data, lo
         for params in search.cv_results_["params"]
     ]
     np.testing.assert_allclose(search.cv_results_["risk"], scores)
-    assert len(scores) == 6
+    folds = pd.DataFrame(search.cv_results_)[[f"split{k}_risk" for k in range(3)]].to_numpy()
+    masses = [weight[test].sum() for _, test in stratified_folds(y, 3, random_state=0)]
+    np.testing.assert_allclose(folds @ masses / sum(masses), scores)
     assert search.best_index_ == np.argmin(scores)
     assert search.best_score_ == pytest.approx(min(scores))
     assert search.best_params_ == search.cv_results_["params"][np.argmin(scores)]
@@ -236,17 +210,6 @@ def test_search_takes_the_candidate_with_the_lowest_score_and_refits_it(data, lo
     np.testing.assert_array_equal(search.predict(X), direct.predict(X))
     assert search.classes_.tolist() == ["maybe", "no", "yes"]
     assert search.n_features_in_ == 3
-
-
-def test_the_table_of_results_is_complete(data):
-    X, y, weight = data
-    grids = [{"C": [0.1, 1.0]}, {"C": [5.0], "fit_intercept": [False]}]
-    search = IWSearchCV(LogisticRegression(), grids, cv=3, random_state=0).fit(X, y, weight)
-    table = pd.DataFrame(search.cv_results_)
-    assert [params["C"] for params in table["params"]] == [0.1, 1.0, 5.0]
-    masses = [weight[test].sum() for _, test in stratified_folds(y, 3, random_state=0)]
-    folds = table[["split0_risk", "split1_risk", "split2_risk"]].to_numpy()
-    np.testing.assert_allclose(folds @ masses / sum(masses), table["risk"])
 
 
 def test_without_weights_the_search_is_plain_cross_validation(data):
@@ -267,15 +230,11 @@ def test_a_pipeline_gives_the_weights_to_its_last_step(data):
     pipeline = Pipeline([("inner", make_pipeline(StandardScaler(), LogisticRegression()))])
     grid = {"inner__logisticregression__C": [1e-3, 1.0]}
     search = IWSearchCV(pipeline, grid, cv=3, random_state=0).fit(X, y, weight)
-    scaled = StandardScaler().fit(X)
-    C = search.best_params_["inner__logisticregression__C"]
-    direct = LogisticRegression(C=C).fit(scaled.transform(X), y, weight)
-    np.testing.assert_allclose(
-        search.predict_proba(X), direct.predict_proba(scaled.transform(X)), rtol=1e-6
-    )
-    unweighted = LogisticRegression(C=C).fit(scaled.transform(X), y)
-    gap = np.abs(search.predict_proba(X) - unweighted.predict_proba(scaled.transform(X)))
-    assert gap.max() > 0.01
+    scaled = StandardScaler().fit_transform(X)
+    direct = LogisticRegression(C=search.best_params_["inner__logisticregression__C"])
+    expected = direct.fit(scaled, y, weight).predict_proba(scaled)
+    np.testing.assert_allclose(search.predict_proba(X), expected, rtol=1e-6)
+    assert np.abs(direct.fit(scaled, y).predict_proba(scaled) - expected).max() > 0.01
 
 
 def test_candidates_may_be_estimators_and_are_not_changed(data):
@@ -290,37 +249,21 @@ def test_candidates_may_be_estimators_and_are_not_changed(data):
 def test_data_frames_and_sparse_matrices_reach_the_estimator_as_they_are(data):
     X, y, weight = data
     frame = pd.DataFrame(X, columns=["a", "b", "c"], index=np.arange(90)[::-1])
-    model = make_pipeline(
-        make_column_transformer((StandardScaler(), ["a", "c"])), LogisticRegression()
-    )
+    columns = make_column_transformer((StandardScaler(), ["a", "c"]))
+    model = make_pipeline(columns, LogisticRegression())
+    weight = weight * (np.arange(90) % 4 > 0)
     grid = {"logisticregression__C": [0.1, 1.0]}
-    kept = np.arange(90) % 4 > 0
-    search = IWSearchCV(model, grid, cv=3, random_state=0).fit(frame, y, pd.Series(weight * kept))
+    search = IWSearchCV(model, grid, cv=3, random_state=0).fit(frame, y, pd.Series(weight))
     assert search.feature_names_in_.tolist() == ["a", "b", "c"]
-    dense = IWSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, random_state=0)
-    dense.fit(X, y, weight * kept)
-    sparse = IWSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, random_state=0)
-    sparse.fit(csr_matrix(X), y, weight * kept)
-    np.testing.assert_allclose(sparse.predict_proba(X), dense.predict_proba(X), rtol=1e-4)
+    plain = IWSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, random_state=0)
+    dense, sparse = (clone(plain).fit(Z, y, weight).predict_proba(X) for Z in (X, csr_matrix(X)))
+    np.testing.assert_allclose(sparse, dense, rtol=1e-4)
 
 
 # --- errors ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (
-            [[1.0], [1.0], [1.0]],
-            "sample_weight must have shape (3,), one per row, got (3, 1)",
-        ),
-        ([1.0, -2.0, 1.0], "sample_weight must be non-negative and not all zero, got -2 to 1"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_bad_weights_are_refused_in_one_sentence(weight, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        check_weights(weight, 3)
+UNFIT = KNeighborsClassifier()  # it takes no weights
 
 
 @pytest.mark.parametrize(
@@ -329,40 +272,18 @@ def test_bad_weights_are_refused_in_one_sentence(weight, message):
         ({"loss": "hinge"}, "loss must be one of 'zero_one', 'log', 'squared', got 'hinge'"),
         ({"cv": 1}, "cv must be a whole number of at least 2, got 1"),
         ({"cv": 2.5}, "Expected `cv` as an integer"),
-        ({"cv": "five"}, "Expected `cv` as an integer"),
-        (
-            {"cv": [(np.array([0]), np.array([1]))]},
-            "cv must leave rows of positive weight",
-        ),
+        ({"cv": [(np.array([0]), np.array([1]))]}, "cv must leave rows of positive weight"),
         ({"cv": [(np.array([1]), np.array([0]))]}, "cv must leave rows of positive weight"),
-        (
-            {"estimator": KNeighborsClassifier()},
-            "estimator must take sample_weight in fit, got KNe",
-        ),
+        ({"estimator": UNFIT}, "estimator must take sample_weight in fit, got KNe"),
+        ({"param_grid": []}, "param_grid must hold a candidate, got []"),
     ],
 )
 @pytest.mark.hardening("mistake")
 def test_bad_options_are_refused_in_one_sentence(options, message):
     X, y, weight = np.arange(6.0)[:, None], np.arange(6) % 2, np.array([0.0, 1, 1, 1, 1, 1])
-    options = {"estimator": GaussianNB(), **options}
-    search = IWSearchCV(**options, param_grid={})
+    search = IWSearchCV(**{"estimator": GaussianNB(), "param_grid": {}} | options)
     with pytest.raises(ValueError, match=re.escape(message)):
         search.fit(X, y, weight)
-
-
-@pytest.mark.parametrize(
-    ("options", "fit", "message"),
-    [
-        ({"param_grid": []}, {}, "param_grid must hold a candidate, got []"),
-        ({}, {"X": None}, "X must hold the rows of a sample, got None"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_searches_refuse_what_they_cannot_use_in_one_sentence(options, fit, message):
-    data = {"X": np.arange(6.0)[:, None], "y": np.arange(6) % 2, **fit}
-    options = {"estimator": GaussianNB(), "param_grid": {}, "cv": 2, **options}
-    with pytest.raises(ValueError, match=re.escape(message)):
-        IWSearchCV(**options).fit(**data)
 
 
 def test_the_weights_of_a_pipeline_are_those_of_its_last_step():
@@ -374,9 +295,7 @@ def test_the_weights_of_a_pipeline_are_those_of_its_last_step():
 
 
 def test_one_row_is_not_enough():
-    with pytest.raises(
-        ValueError, match="cv needs a class of two rows with weight, got n_samples=1"
-    ):
+    with pytest.raises(ValueError, match="cv needs a class of two rows with weight, got"):
         score(GaussianNB(), [[0.0], [1.0]], [0, 1], [1.0, 0.0])
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from ddr import GuardedDDRClassifier
-from ddr.guard.labels import adjusted, asking_order, interval, judge, wealth
+from ddr.guard.labels import Gain, adjusted, asking_order, chosen, interval, judge, wealth
 
 
 def problem(n=200, seed=0):
@@ -95,6 +95,60 @@ def test_estimate_is_unbiased(asked):
         found.append([0.0, *(gain.estimate for gain in gains.values())])
     assert wide.sum() >= 2
     assert_allclose(np.mean(found, axis=0)[wide], (exact - exact[0])[wide], atol=0.6)
+
+
+def plain_wealth(d, n_rows, mean):
+    """Mean over the stakes of the products of bets, a loop over the labels of each."""
+    total = 0.0
+    for stake in np.linspace(0.05, 0.95, 19):
+        money, rest = 1.0, n_rows * mean
+        for t, each in enumerate(d):
+            expected = rest / (n_rows - t)
+            money *= max(1 + stake * (each - expected) / (1 + expected), 0)
+            rest -= each
+        total += money / 19
+    return total
+
+
+def test_each_number_of_a_gain_is_that_of_other_code():
+    rng, n = np.random.default_rng(3), 80
+    said = rng.integers(2, size=(4, n))
+    said[3] = said[0]  # changes nothing
+    rows = rng.permutation(n)[:30]
+    labels = np.where(rng.random(30) < 0.6, said[1, rows], 1 - said[1, rows])
+    gains, wealths, sizes = judge(["none", *"abc"], said, rows, labels), [], []
+    for k, name in enumerate("abc", start=1):
+        pairs = list(zip(rows, labels, strict=True))
+        d = [1 if said[k, i] == label else -1 for i, label in pairs if said[k, i] != said[0, i]]
+        size, gain = sum(said[k] != said[0]), gains[name]
+        scale = 100 * size / n
+        assert gain.labels == len(d)
+        assert_allclose(gain.estimate, scale * np.mean(d) if d else 0)
+        assert_allclose(gain.error, scale * np.sqrt(len(d) + 0.5) / max(len(d), 1))
+        wealths.append(plain_wealth(d, size, 0.0))
+        sizes.append(size)
+        if d:
+            at = [plain_wealth(d, size, gain.low / scale + off) for off in (-1e-3, 1e-3)]
+            assert at[0] > 40 > at[1]  # each side refutes at one in forty
+            other = [
+                plain_wealth(np.negative(d), size, off - gain.high / scale) for off in (-1e-3, 1e-3)
+            ]
+            assert other[0] > 40 > other[1]
+    assert_allclose([g.evidence for g in gains.values()], adjusted(wealths, sizes), rtol=1e-9)
+    untold = judge(["none", *"abc"], said, rows[:0], labels[:0])["a"]
+    assert_allclose(
+        [untold.estimate, untold.low, untold.high], np.array([0, -1, 1]) * 100 * sizes[0] / n
+    )
+    assert_allclose(untold.error, np.sqrt(0.5) * 100 * sizes[0] / n)
+
+
+@pytest.mark.parametrize(
+    ("error", "evidence", "best", "sure"),
+    [(1.9, 20.0, "a", "a"), (2.1, 19.5, "none", "none"), (0.1, 0.0, "a", "none")],
+)
+def test_half_an_error_or_the_evidence_decides(error, evidence, best, sure):
+    gains = {"a": Gain(1.0, 0, 2, error, evidence, 9), "b": Gain(-1.0, -2, 0, 0.1, 99.0, 9)}
+    assert (chosen(gains, "best"), chosen(gains, "sure")) == (best, sure)
 
 
 # ------------------------------------------------------------------------------------- ask, tell

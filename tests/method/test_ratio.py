@@ -37,37 +37,12 @@ def two_samples(n_train=40, n_test=30, d=2, seed=0):
     return rng.normal(size=(n_train, d)), rng.normal(0.4, 0.8, size=(n_test, d)), rng
 
 
-def assert_same_fit(one, other, rtol=1e-9):
-    """The same parameters, centres, score surface, coefficients and weights."""
-    for attribute in ("sigma_", "lam_", "sigmas_", "lams_", "centers_"):
-        if hasattr(one, attribute):
-            assert_allclose(
-                getattr(one, attribute), getattr(other, attribute), rtol=1e-12, err_msg=attribute
-            )
-    for attribute in ("scores_", "weights_"):
-        if getattr(one, attribute, None) is not None:
-            assert_allclose(
-                getattr(one, attribute),
-                getattr(other, attribute),
-                rtol=rtol,
-                atol=1e-11,
-                err_msg=attribute,
-            )
-
-
-@pytest.mark.parametrize("ratio", EVERY, ids=name)
-def test_ones_are_the_plain_estimator(ratio):
-    X_train, X_test, _ = two_samples()
-    plain = clone(ratio).fit(X_train, X_test)
-    assert_same_fit(clone(ratio).fit(X_train, X_test, np.ones(30)), plain, rtol=0)
-
-
-@pytest.mark.parametrize("ratio", EVERY, ids=name)
-def test_zeros_and_ones_are_the_kept_rows(ratio):
-    X_train, X_test, rng = two_samples()
-    kept = rng.random(30) < 0.7
-    weighted = clone(ratio).fit(X_train, X_test, kept.astype(float))
-    assert_same_fit(weighted, clone(ratio).fit(X_train, X_test[kept]))
+def assert_same_fit(one, other):
+    """The same parameters, centres, score surface and weights."""
+    for name in ("sigma_", "lam_", "sigmas_", "lams_", "centers_", "scores_", "weights_"):
+        values = [getattr(fitted, name, None) for fitted in (one, other)]
+        if values[0] is not None:
+            assert_allclose(*values, rtol=1e-9, atol=1e-11, err_msg=name)
 
 
 @pytest.mark.parametrize("ratio", EVERY, ids=name)
@@ -95,25 +70,12 @@ def test_only_the_proportions_of_the_weights_matter_once_parameters_are_fixed(ra
 @pytest.mark.parametrize("ratio", FIXED, ids=name)
 @PROPERTY
 @given(seed=st.integers(0, 2**31))
-def test_training_rows_may_be_permuted(ratio, seed):
+def test_rows_may_be_permuted_when_all_test_rows_are_centers(ratio, seed):
     X_train, X_test, rng = two_samples(25, 15, seed=seed)
-    order = rng.permutation(25)
-    weight = rng.random(15)
+    order, other, weight = rng.permutation(25), rng.permutation(15), rng.random(15)
     weights = clone(ratio).fit(X_train, X_test, weight).weights_
-    permuted = clone(ratio).fit(X_train[order], X_test, weight).weights_
+    permuted = clone(ratio).fit(X_train[order], X_test[other], weight[other]).weights_
     assert_allclose(permuted, weights[order], rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("ratio", FIXED, ids=name)
-@PROPERTY
-@given(seed=st.integers(0, 2**31))
-def test_test_rows_may_be_permuted_when_all_are_centers(ratio, seed):
-    X_train, X_test, rng = two_samples(25, 15, seed=seed)
-    order = rng.permutation(15)
-    weight = rng.random(15)
-    weights = clone(ratio).fit(X_train, X_test, weight).weights_
-    permuted = clone(ratio).fit(X_train, X_test[order], weight[order]).weights_
-    assert_allclose(permuted, weights, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("ratio", [ULSIF(random_state=0), KMM(), KDERatio()], ids=name)
@@ -130,15 +92,10 @@ def test_units_and_origin_do_not_matter(ratio, seed, exponent, shift):
 
 @each
 @PROPERTY
-@given(
-    seed=st.integers(0, 2**31),
-    n_train=st.integers(2, 20),
-    n_test=st.integers(1, 12),
-    d=st.integers(1, 4),
-    shift=st.floats(0, 3),
-)
-def test_weights_are_finite_and_not_negative(ratio, seed, n_train, n_test, d, shift):
+@given(seed=st.integers(0, 2**31), d=st.integers(1, 4), shift=st.floats(0, 3))
+def test_weights_are_finite_and_not_negative(ratio, seed, d, shift):
     rng = np.random.default_rng(seed)
+    n_train, n_test = rng.integers(2, 20), rng.integers(1, 12)
     X_train = rng.integers(-3, 4, (n_train, d)).astype(float)  # with ties
     X_test = rng.integers(-3, 4, (n_test, d)) + shift
     with warnings.catch_warnings():
@@ -198,14 +155,6 @@ def test_no_overlap_warning_for_samples_that_overlap(ratio, d):
         clone(ratio).fit(X_train[:2], X_test)
 
 
-def test_overlap_warning_when_few_rows_carry_the_weight():
-    X_train = np.r_[np.zeros((300, 1)), [[8.0]]]
-    X_test = np.full((50, 1), 8.0)
-    message = r"the weights rest on 1\.0 of 301 training rows \(effective sample size\)"
-    with pytest.warns(OverlapWarning, match=message):
-        ULSIF(1.0, 0.1).fit(X_train, X_test)
-
-
 def test_overlap_looks_only_at_test_rows_that_count():
     X_train, X_test, _ = two_samples()
     both = np.r_[X_test, X_test + 1000.0]
@@ -257,34 +206,27 @@ def test_matcher_of_each_estimator_is_its_fit(ratio):
 
 
 @each
-def test_clone_pickle_pandas_and_lists(ratio):
+def test_pickle_pandas_and_lists(ratio):
     X_train, X_test, _ = two_samples()
-    weights = clone(ratio).fit(X_train, X_test).weights_
-    columns = ["a", "b"]
-    framed = clone(ratio).fit(
-        pd.DataFrame(X_train, columns=columns), pd.DataFrame(X_test, columns=columns)
-    )
-    assert_allclose(framed.weights_, weights, rtol=1e-9)  # memory order alone moves the last digit
-    assert framed.feature_names_in_.tolist() == columns
-    assert framed.n_features_in_ == 2
+    frames = [pd.DataFrame(rows, columns=["a", "b"]) for rows in (X_train, X_test)]
+    framed = clone(ratio).fit(*frames)
+    assert framed.feature_names_in_.tolist() == ["a", "b"]
     listed = clone(ratio).fit(X_train.tolist(), X_test.tolist())
-    assert_allclose(listed.weights_, weights, rtol=1e-9)
+    assert_allclose(
+        listed.weights_, framed.weights_, rtol=1e-9
+    )  # memory order moves the last digit
     restored = pickle.loads(pickle.dumps(framed))
     assert_array_equal(restored.weights_, framed.weights_)
     if not isinstance(ratio, KMM):
-        rows = pd.DataFrame(X_test, columns=columns)
-        assert_array_equal(restored.predict(rows), framed.predict(rows))
-    assert clone(ratio).get_params() == ratio.get_params()
-    swapped = pd.DataFrame(X_test, columns=["b", "a"])
+        assert_array_equal(restored.predict(frames[1]), framed.predict(frames[1]))
     with pytest.raises(ValueError, match="feature names should match"):
-        clone(ratio).fit(pd.DataFrame(X_train, columns=columns), swapped)
+        clone(ratio).fit(frames[0], frames[1].rename(columns={"b": "c"}))
 
 
 @each
 def test_bad_samples_get_one_clear_sentence(ratio):
     X_train, X_test, _ = two_samples()
     for bad, message in [
-        ((csr_array(X_train), X_test), "X_train is no sample for this estimator: Sparse"),
         ((X_train, csr_array(X_test)), "X_test is no sample for this estimator: Sparse"),
         ((X_train, X_test[:, :1]), "X_test is .* 1 features, but .* is expecting 2 features"),
         ((X_train, X_test[:0]), "X_test is .* with 0 sample"),

@@ -11,7 +11,8 @@ import pandas as pd
 from IPython.display import Markdown
 from scipy import stats
 
-from companion.evidence.printed import cases, ledger, printed_means, values
+from companion.evidence.gains import ALPHA
+from companion.evidence.printed import cases, ledger, printed_means, printed_pairs
 from companion.evidence.tables import captioned
 
 #: The sentences that count improvements: which cases, how many, of what range in percent, and the
@@ -23,29 +24,20 @@ SENTENCES = (
 )
 
 
-def needed_correlation(mean_1, sd_1, mean_2, sd_2, n=30, alpha=0.05):
+def needed_correlation(mean_1, sd_1, mean_2, sd_2, n):
     """Smallest correlation between paired runs that makes a printed difference significant."""
-    critical = stats.t.ppf(1 - alpha / 2, n - 1)
+    critical = stats.t.ppf(1 - ALPHA / 2, n - 1)
     allowed_variance = n * (mean_1 - mean_2) ** 2 / critical**2
     return (sd_1**2 + sd_2**2 - allowed_variance) / (2 * sd_1 * sd_2)
 
 
-def bold_tests(alpha=0.05):
+def bold_tests():
     """Welch's test of every cell that is alone in bold in its row against each rival of the row."""
-    printed = values()
-    bold, keys = printed[printed["typeface"] == "bold"], ["experiment", "case"]
-    alone = bold[~bold.duplicated(keys, keep=False)]
-    pairs = alone.merge(printed[~printed["reference"]], on=keys, suffixes=("", "_rival"))
-    pairs = pairs[pairs["method"] != pairs["method_rival"]].reset_index(drop=True)
-    columns = ["mean", "sd", "n", "mean_rival", "sd_rival", "n_rival"]
-    mean_1, sd_1, n, mean_2, sd_2, n_2 = pairs[columns].to_numpy().T
-    p = stats.ttest_ind_from_stats(mean_1, sd_1, n, mean_2, sd_2, n_2, equal_var=False).pvalue
-    return pairs[[*keys, "method", "method_rival"]].assign(
-        gain=mean_1 - mean_2,
-        p_welch=p,
-        reached=(p < alpha) & (mean_1 > mean_2),
-        needed_correlation=needed_correlation(mean_1, sd_1, mean_2, sd_2, n, alpha),
-    )
+    pairs = printed_pairs()
+    alone = (pairs["typeface"] == "bold") & (pairs["typeface_rival"] != "bold")
+    pairs = pairs[alone].reset_index(drop=True)
+    moments = (pairs[name] for name in ("mean", "sd", "mean_rival", "sd_rival", "n"))
+    return pairs.assign(reached=pairs["p"] < ALPHA, needed=needed_correlation(*moments))
 
 
 def bold():
@@ -53,16 +45,16 @@ def bold():
     tests = bold_tests()
     reached = tests.groupby(["experiment", "case"])["reached"].all()
     missed = tests[~tests["reached"]]
-    beyond = missed.loc[missed["needed_correlation"] > 1, "case"].unique()
+    beyond = missed.loc[missed["needed"] > 1, "case"].unique()
     rows = [
         {
             "Paper's table": ledger()["tables"][row.experiment]["number"],
             "Case": row.case,
             "Rival": row.method_rival,
-            "Gain (points)": f"{100 * row.gain:.2f}",
-            "p (Welch)": f"{row.p_welch:.2f}",
-            "Correlation a paired test needs": f"{row.needed_correlation:.2f}"
-            if row.needed_correlation <= 1
+            "Gain (points)": f"{100 * (row.mean - row.mean_rival):.2f}",
+            "p (Welch)": f"{row.p:.2f}",
+            "Correlation a paired test needs": f"{row.needed:.2f}"
+            if row.needed <= 1
             else "none suffices",
         }
         for row in missed.itertuples()

@@ -1,4 +1,7 @@
-"""The first page, the README and the article: the answer in one minute, each number computed."""
+"""The first page, the README and the article: the answer in one minute, each number computed.
+
+What is `judged` comes from :func:`companion.evidence.verdicts.judge_all`.
+"""
 
 import pandas as pd
 from IPython.display import Markdown
@@ -10,17 +13,9 @@ from companion.evidence.printed import ledger, table_title
 from companion.evidence.scoreboard import unseen
 from companion.evidence.tables import captioned, markdown, points
 from companion.evidence.verdicts import effect_words, roles
-from companion.paths import EXPERIMENTS, PROTOCOLS, ROOT, read_yaml
+from companion.paths import EXPERIMENTS, PROTOCOLS
 
 _WORD_CLASS = {"reproduces": "good", "reproduces in part": "fair"}
-_BIBTEX = """```bibtex
-@misc{{ddr_companion,
-  author = {{{{{authors}}}}},
-  title  = {{{{{title}}}}},
-  note   = {{Version {version}}},
-  year   = {{{year}}}
-}}
-```"""
 
 
 def listed(words):
@@ -33,7 +28,7 @@ def short_name(experiment):
     return f"Table {ledger()['tables'][experiment]['number']}"
 
 
-# The words. What is `judged` comes from `companion.evidence.verdicts.judge_all`.
+# The words
 
 
 def _said(verdict):
@@ -62,19 +57,6 @@ def verdicts_table(judged):
     """Number the table of the words."""
     about = "The verdict on each table, and DDR's gain over the plain ratio as a share of print"
     return Markdown(captioned(verdicts(judged), about, "article-verdicts"))
-
-
-def verdict(judged):
-    """Say which tables have which word under either protocol."""
-    parts = []
-    for protocol in PROTOCOLS:
-        words = {short_name(e): judged[e, protocol].word for e in EXPERIMENTS}
-        said = [
-            f"*{word}* ({listed([name for name in words if words[name] == word])})"
-            for word in dict.fromkeys(words.values())
-        ]
-        parts.append(f"with {protocol} settings {listed(said)}")
-    return Markdown(f"**Verdict:** {'; '.join(parts)}.")
 
 
 # The four questions
@@ -161,7 +143,7 @@ def _reasons(results):
     )
 
 
-# The article, the letter
+# The article
 
 
 def on_natural_shifts():
@@ -169,11 +151,3 @@ def on_natural_shifts():
     found = shifts.group("natural")
     mean, low, high = (points(number) for number in shifts.clustered(found["ddr"], found))
     return Markdown(f"{mean} points ({low} to {high})")
-
-
-def bibtex():
-    """Write ``CITATION.cff`` as an entry for BibTeX."""
-    cited = read_yaml(ROOT / "CITATION.cff")
-    authors = " and ".join(author["name"] for author in cited["authors"])
-    year = read_yaml(ROOT / "_config.yml")["copyright"]
-    return Markdown(_BIBTEX.format(**cited | {"authors": authors, "year": year}))

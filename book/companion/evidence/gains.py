@@ -29,27 +29,34 @@ def accuracies(results, experiment, protocol):
     return runs.pivot(index=["case", "seed"], columns="method", values="accuracy").astype(float)
 
 
-def mean_interval(sample, level=0.95):
-    """Mean of a sample and the ends of its interval by Student's t, along the last axis."""
+def case_means(results, experiment, protocol):
+    """Mean accuracies of a protocol: one row a case, one column a method."""
+    return accuracies(results, experiment, protocol).groupby(level="case").mean()
+
+
+def mean_interval(sample):
+    """Mean of a sample and the ends of its 95 % interval by Student's t, along the last axis."""
     sample = np.asarray(sample, dtype=float)
     n = sample.shape[-1]
-    if n == 0:
-        return np.nan, np.nan, np.nan
-    mean = sample.mean(axis=-1)
+    mean = sample.mean(axis=-1) if n else np.nan
     if n < 2:
         return mean, np.nan * mean, np.nan * mean
-    half = stats.t.ppf((1 + level) / 2, n - 1) * sample.std(axis=-1, ddof=1) / np.sqrt(n)
+    half = stats.t.ppf(0.975, n - 1) * sample.std(axis=-1, ddof=1) / np.sqrt(n)
     return mean, mean - half, mean + half
 
 
-def welch_interval(mean_1, sd_1, n_1, mean_2, sd_2, n_2, level=0.95):
-    """Interval of the difference of two means, from means, sds and sizes alone."""
-    parts = np.square(sd_1) / n_1, np.square(sd_2) / n_2
-    total = np.add(*parts)
-    degrees = np.square(total) / np.maximum(
-        np.square(parts[0]) / (n_1 - 1) + np.square(parts[1]) / (n_2 - 1), 1e-300
-    )
-    half = stats.t.ppf((1 + level) / 2, np.maximum(degrees, 1)) * np.sqrt(total)
+def _welch(sd_1, n_1, sd_2, n_2):
+    """Standard error of the difference of two means, and its degrees of freedom by Welch."""
+    one, other = np.square(sd_1) / n_1, np.square(sd_2) / n_2
+    spread = np.square(one) / (n_1 - 1) + np.square(other) / (n_2 - 1)
+    degrees = np.square(one + other) / np.maximum(spread, 1e-300)
+    return np.sqrt(one + other), np.maximum(degrees, 1)
+
+
+def welch_interval(mean_1, sd_1, n_1, mean_2, sd_2, n_2):
+    """95 % interval of the difference of two means, from means, sds and sizes alone."""
+    error, degrees = _welch(sd_1, n_1, sd_2, n_2)
+    half = stats.t.ppf(0.975, degrees) * error
     return mean_1 - mean_2 - half, mean_1 - mean_2 + half
 
 
@@ -63,14 +70,12 @@ def _p_value(mean, error, degrees):
 def t_tests(first, second):
     """p-values of the paired and of Welch's t-test, along the last axis."""
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    n = first.shape[-1]
+    n, paired_p = first.shape[-1], corrected_t_test(first - second, 0.0)
     if n < 2:
-        return (np.full(first.shape[:-1], np.nan)[()],) * 2
-    gain = (first - second).mean(axis=-1)
-    one, other = (sample.var(axis=-1, ddof=1) / n for sample in (first, second))
-    degrees = (one + other) ** 2 * (n - 1) / np.maximum(one**2 + other**2, 1e-300)
-    welch = _p_value(gain, np.sqrt(one + other), np.maximum(degrees, 1))
-    return corrected_t_test(first - second, 0.0), welch
+        return paired_p, paired_p
+    one, other = first.std(axis=-1, ddof=1), second.std(axis=-1, ddof=1)
+    error, degrees = _welch(one, n, other, n)
+    return paired_p, _p_value((first - second).mean(axis=-1), error, degrees)
 
 
 def shared_rows(experiment):
@@ -120,13 +125,10 @@ def shrunken(estimates, errors):
 
 def holm(p_values):
     """Adjust p-values by Holm's step-down method."""
-    p_values = np.asarray(p_values, dtype=float)
-    known = np.flatnonzero(~np.isnan(p_values))
-    ascending = known[np.argsort(p_values[known], kind="stable")]
-    factors = np.arange(len(ascending), 0, -1)
-    adjusted = np.full(p_values.shape, np.nan)
-    adjusted[ascending] = np.minimum(1, np.maximum.accumulate(factors * p_values[ascending]))
-    return adjusted
+    p_values = pd.Series(np.asarray(p_values, dtype=float))
+    ascending = p_values.dropna().sort_values(kind="stable")
+    adjusted = (ascending * np.arange(len(ascending), 0, -1)).cummax().clip(upper=1)
+    return adjusted.reindex(p_values.index).to_numpy()
 
 
 def paired(results, experiment, protocol="matched", method=METHOD, rival=RIVAL):

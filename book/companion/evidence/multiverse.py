@@ -1,6 +1,7 @@
-"""What the gain of DDR depends on: each open choice changed alone, and many at once.
+"""What the gain of DDR depends on: the paper's open choices, each changed alone, and many at once.
 
-A change is that on the runs which a universe and the published table both have.
+A change is that on the runs which a universe and the published table both have. Points where the
+paper leaves a choice open, and what we did, stand in ``book/deviations.yml``.
 """
 
 from itertools import product
@@ -16,18 +17,21 @@ from companion.evidence.gains import (
     NO_WEIGHTS,
     RIVAL,
     accuracies,
+    case_means,
+    corrected_t_test,
+    count_line,
     holm,
     mean_interval,
     over_cases,
     paired,
     paired_table,
     shrunken,
-    t_tests,
 )
-from companion.evidence.plots import COLORS, half_widths, new_figure, rows_axis
+from companion.evidence.plots import COLORS, estimates, new_figure
 from companion.evidence.printed import table_name, table_title
-from companion.evidence.tables import captioned, counted, points, unbroken, with_interval
-from companion.paths import EXPERIMENTS
+from companion.evidence.tables import captioned, points, rubric, unbroken, with_interval
+from companion.evidence.verdicts import compare
+from companion.paths import BOOK, EXPERIMENTS, read_yaml
 from companion.runs.multiverse import read, specifications, universes
 
 BASELINE = "baseline"
@@ -55,14 +59,12 @@ def universe_gains(results, experiment):
     rows = {}
     for universe in (BASELINE, *universes(experiment)):
         protocol = protocol_of(universe)
-        wide = accuracies(results, experiment, protocol)
-        if wide.empty:
-            continue
         found, plain = (
             over_cases(paired(results, experiment, protocol, rival=r)) for r in (RIVAL, NO_WEIGHTS)
         )
-        means = wide.groupby(level="case").mean().mean()
-        rows[universe] = means[[RIVAL, METHOD]].to_dict() | found | {"over_none": plain["mean"]}
+        if found["cases"]:
+            means = case_means(results, experiment, protocol)[[RIVAL, METHOD]].mean()
+            rows[universe] = means.to_dict() | found | {"over_none": plain["mean"]}
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("universe")
     table = table.rename(columns={"mean": "gain"})
     return table.sort_values("gain", ascending=False, kind="stable")
@@ -90,10 +92,10 @@ def gain_changes(results, experiment):
         change = (_by_run(results, experiment, protocol_of(universe)) - base).dropna()
         if len(change):
             change = change.groupby(level="case").mean()
-            p, _ = t_tests(change["gain"], np.zeros(len(change)))
-            interval = mean_interval(change["gain"])
-            rows[universe] = (*interval, change["accuracy"].mean(), len(change), float(p))
-    columns = ["change", "low", "high", "accuracy_change", "cases", "p"]
+            gain, accuracy = change["gain"], change["accuracy"].mean()
+            p = float(corrected_t_test(gain, 0))
+            rows[universe] = *mean_interval(gain), gain.sem(), accuracy, len(change), p
+    columns = ["change", "low", "high", "error", "accuracy_change", "cases", "p"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
     return table.assign(p_holm=holm(table["p"]))
 
@@ -102,11 +104,8 @@ def all_changes(results):
     """Every change of the gain in every table, with Holm's p over all, and shrunken."""
     tables = [gain_changes(results, e).reset_index().assign(experiment=e) for e in EXPERIMENTS]
     changes = pd.concat(tables, ignore_index=True).dropna(subset=["p"])
-    half = (changes["high"] - changes["low"]) / 2
-    error = half / stats.t.ppf(0.975, changes["cases"] - 1)
-    changes = changes.assign(
-        p_holm=holm(changes["p"]), shrunk=shrunken(changes["change"], error)[3]
-    )
+    shrunk = shrunken(changes["change"], changes["error"])[3]
+    changes = changes.assign(p_holm=holm(changes["p"]), shrunk=shrunk)
     return changes.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
@@ -147,18 +146,6 @@ def alone(results, experiment):
     return universe_gains(results, experiment), gain_changes(results, experiment)
 
 
-def scope(results):
-    """Say how many universes there are, and of how many runs."""
-    said = []
-    found = results[results["protocol"].str.startswith("universe:")]
-    for experiment in EXPERIMENTS:
-        rows = found[found["experiment"] == experiment].groupby("protocol")
-        runs = rows["seed"].nunique().value_counts()
-        counts = " and ".join(f"{number} of {n} runs" for n, number in runs.items())
-        said.append(f"{table_name(experiment)}: {counts}")
-    return Markdown(f"Each table has its *universes* beside the published one; {'; '.join(said)}.")
-
-
 def reading(found, moved, experiment):
     """Say what the universes of a table show together."""
     gain, largest, smallest = found["gain"], found["gain"].idxmax(), found["gain"].idxmin()
@@ -189,17 +176,10 @@ def decided(moved, most=5):
 
 
 def forest(found):
-    """Draw the gain of each universe with its interval, largest first, the baseline marked."""
-    figure, (axis,) = new_figure(6.6, 0.27 * len(found) + 0.9)
-    rows_axis(axis, [universe_name(name) for name in found.index])
-    axis.axvline(found.at[BASELINE, "gain"], color=COLORS["red"], ls="--", lw=1)
-    half = half_widths(found)
-    for position, name in enumerate(found.index):
-        own = name == BASELINE
-        style = {"fmt": "D" if own else "o", "color": COLORS["red" if own else "blue"]}
-        gain = found.at[name, "gain"]
-        axis.errorbar(gain, position, xerr=half[position], capsize=3, **style)
-    return figure
+    """Draw the gain of each universe with its interval, largest first, beside the baseline's."""
+    gains = found[["gain", "low", "high"]].set_axis(map(universe_name, found.index))
+    known = {"no gain": 0, "the protocol unchanged": found.at[BASELINE, "gain"]}
+    return estimates({"": gains.T}, "gain over uLSIF in points", known)
 
 
 def largest_forest(results, experiment, count=6):
@@ -233,21 +213,27 @@ def table(found, moved, experiment):
 
 
 def largest_changes(results, count=10):
-    """Tabulate the largest changes of the gain, with Holm's p over all of them and shrunken."""
+    """Tabulate the largest changes of the gain."""
     changes = all_changes(results)
+    about = f"The largest of {len(changes)} changes of the gain: the largest of many is too large"
+    return Markdown(captioned(_changes(changes.head(count)), about, "largest-changes", "worded"))
+
+
+def _changes(changes):
+    """Changes of the gain in points, with Holm's p over all tables, and shrunken."""
     rows = [
         {
             "Paper's table": table_title(row.experiment).removeprefix("Paper's Table "),
-            "Choice": universe_name(row.universe),
+            "Changed to": universe_name(row.universe),
             "Change": with_interval(row.change, row.low, row.high),
             "Shrunken": points(row.shrunk),
             "p": f"{row.p:.3f}",
-            f"Holm's p ({len(changes)} changes)": f"{row.p_holm:.2f}",
+            "Holm's p": f"{row.p_holm:.2f}",
+            "Change of DDR's accuracy": points(row.accuracy_change),
         }
-        for row in changes.head(count).itertuples()
+        for row in changes.itertuples()
     ]
-    about = "The largest changes of the gain: the largest of many is too large"
-    return Markdown(captioned(pd.DataFrame(rows), about, "largest-changes", "worded"))
+    return pd.DataFrame(rows)
 
 
 def joint_reading(gains, experiment):
@@ -256,7 +242,7 @@ def joint_reading(gains, experiment):
     median, share, stouffer = curve_inference(gains).itertuples()
     return Markdown(
         f"{len(gains)} specifications drawn at random, each changing several choices at once; "
-        f"{counted(runs, 'run', 'runs')} of each of {gains.shape[1]} cases. The gain is "
+        f"{runs} run{'s' if runs > 1 else ''} of each of {gains.shape[1]} cases. The gain is "
         f"positive in {int((means > 0).sum())} of them, from {points(means.min())} to "
         f"{points(means.max())} points; the median is {points(median.found)} "
         f"(p = {median.p:.3f}), the share of significant gains less that of significant losses "
@@ -271,14 +257,10 @@ def joint_curve(gains, experiment):
     chosen = {name: p["about"] for name, p in specifications(experiment).items()}
     names = list(dict.fromkeys(name for changes in chosen.values() for name in changes))
     order = gains.mean(axis=1).sort_values().index
-    mean, low, high = mean_interval(gains.loc[order])
     figure, (top, below) = new_figure(
         7.6, 3 + 0.2 * len(names), 2, sharex=True, height_ratios=[2.4, 0.2 * len(names)]
     )
-    clear = (low > 0) | (high < 0)
-    for part, color in ((clear, "blue"), (~clear, "grey")):
-        x, half = np.flatnonzero(part), (high - mean)[part]
-        top.errorbar(x, mean[part], yerr=half, fmt="o", ms=3, lw=0.8, color=COLORS[color])
+    _clear_and_not(top, "y", np.arange(len(order)), *mean_interval(gains.loc[order]))
     top.axhline(0, color=COLORS["black"], lw=1)
     top.set(ylabel="gain in points")
     dots = [(x, names.index(n)) for x, spec in enumerate(order) for n in chosen[spec]]
@@ -286,3 +268,99 @@ def joint_curve(gains, experiment):
     below.set_yticks(range(len(names)), [universe_name(name) for name in names])
     below.set(ylim=(len(names) - 0.4, -0.6), xlabel="specifications, by their gain")
     return figure
+
+
+def _clear_and_not(axis, along, places, mean, low, high):
+    """Draw estimates with intervals along one axis: blue where zero is excluded, else grey."""
+    clear = (low > 0) | (high < 0)
+    for part, color in ((clear, "blue"), (~clear, "grey")):
+        ends = {f"{along}err": [(mean - low)[part], (high - mean)[part]]}
+        at = (mean[part], places[part]) if along == "x" else (places[part], mean[part])
+        axis.errorbar(*at, **ends, fmt="o", ms=3, lw=0.8, color=COLORS[color])
+
+
+# The deviations
+
+
+def deviations():
+    """Read what the paper leaves open, D1, D2, ...: what we did, why, how it is measured."""
+    return read_yaml(BOOK / "deviations.yml")
+
+
+def deviation_changes(results):
+    """Measure every open choice that runs can: one row a changed choice and table."""
+    asked = [
+        (entry["id"], entry["title"], universe, experiment)
+        for entry in deviations()
+        for universe, experiments in entry["effect"].get("universes", {}).items()
+        for experiment in experiments
+    ]
+    entries = pd.DataFrame(asked, columns=["id", "title", "universe", "experiment"])
+    return all_changes(results).merge(entries)
+
+
+def deviations_table(found):
+    """Tabulate the measured choices, the largest change first; a click on a head sorts anew."""
+    shown, rows = _changes(found), found[["title", "id"]].itertuples(index=False)
+    titles = [f"{{ref}}`{title} <deviation-{name.lower()}>`" for title, name in rows]
+    shown.insert(0, "Open choice", titles)
+    about = "What each open choice changes in the gain of DDR-uLSIF over uLSIF, in points"
+    return Markdown(captioned(shown, about, "deviations-effects", "worded sortable"))
+
+
+def deviations_figure(found):
+    """Draw the change of the gain by each choice, one panel a table, largest first."""
+    parts = {e: found[found["experiment"] == e].sort_values("change") for e in EXPERIMENTS}
+    heights = [len(part) + 1.5 for part in parts.values()]
+    figure, axes = new_figure(
+        7.2, 0.19 * sum(heights) + 0.6, rows=len(parts), sharex=True, height_ratios=heights
+    )
+    for axis, (experiment, part) in zip(axes, parts.items(), strict=True):
+        _clear_and_not(axis, "x", np.arange(len(part)), part["change"], part["low"], part["high"])
+        axis.axvline(0, color=COLORS["black"], lw=1)
+        axis.set_yticks(
+            range(len(part)), [universe_name(name) for name in part["universe"]], size=8
+        )
+        axis.set_title(table_title(experiment), loc="left")
+    axes[-1].set_xlabel("change of the gain over uLSIF, in points")
+    return figure
+
+
+def deviation_sections(results, claims):
+    """Say of each deviation what the paper leaves open, what was done here, and why."""
+    sections = []
+    for entry in deviations():
+        said = "".join(f"\n- **Measured:** {each}." for each in _measured(results, claims, entry))
+        sections.append(
+            rubric(entry["title"], f"deviation-{entry['id'].lower()}")
+            + f"- **The paper:** {entry['open']}\n"
+            f"- **Here:** {entry['ours']}\n- **Why:** {entry['why']}{said}\n"
+        )
+    return Markdown("\n".join(sections))
+
+
+def claims_quoted():
+    """Name the claims whose evidence measures a deviation."""
+    return [entry["effect"]["claim"] for entry in deviations() if "claim" in entry["effect"]]
+
+
+def _measured(results, claims, entry):
+    """What measures a deviation that no universe of the multiverse varies."""
+    [(kind, effect)] = entry["effect"].items()
+    if kind == "not_measured":
+        return [f"not measured: {effect}"]
+    if kind == "claim":
+        return claims.loc[claims["id"] == effect, "evidence"].tolist()
+    if kind == "tests":
+        return [f"{e}: DDR-uLSIF {count_line(results, e)}" for e in EXPERIMENTS]
+    return []
+
+
+def differences(results, experiment):
+    """Say for one table how the spreads compare, and which choices decide."""
+    ratios = compare(results, experiment)["sd_ratio"].replace(0, np.nan)
+    return Markdown(
+        f"- **Spread.** Our standard deviations are {np.exp(np.log(ratios).mean()):.2f} times the "
+        "printed ones (geometric mean). Another spread is the sign of another protocol.\n"
+        f"- **Choices.** {decided(gain_changes(results, experiment))}"
+    )

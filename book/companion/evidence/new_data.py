@@ -13,7 +13,7 @@ from IPython.display import Markdown
 from scipy import stats
 
 from companion.evidence.gains import NO_WEIGHTS, paired, shrunken
-from companion.evidence.plots import COLORS, new_figure
+from companion.evidence.plots import estimates
 from companion.evidence.tables import points
 from companion.paths import PROTOCOLS
 
@@ -61,22 +61,14 @@ def sentence(results):
 
 
 def picture(results):
-    """Draw the shrunken gain of every real case, and below it what a new one may show."""
-    figure, axes = new_figure(7.6, 5.4, columns=2, sharey=True)
-    for axis, protocol in zip(axes, PROTOCOLS, strict=True):
+    """Draw the shrunken gain of every real case, and below them what a new one may show."""
+    panels = {}
+    for protocol in PROTOCOLS:
         found = expectation(results, protocol)
-        cases, place = found.cases, range(len(found.cases))
-        ends = [cases["shrunk"] - cases["low"], cases["high"] - cases["shrunk"]]
-        axis.errorbar(cases["shrunk"], place, xerr=ends, fmt="o", ms=4, color=COLORS["blue"])
-        axis.plot(cases["gain"], place, "x", ms=4, color=COLORS["grey"])
-        axis.plot([found.low, found.high], [len(cases) + 1] * 2, lw=4, color=COLORS["red"])
-        axis.plot(found.mean, len(cases) + 1, "D", color=COLORS["red"])
-        axis.axvline(0, color=COLORS["black"], lw=1)
-        axis.set(title=f"{protocol} settings", xlabel="gain over no weights, points")
-    names = [*cases["case"], "", "a new dataset"]
-    axes[0].set_yticks(range(len(names)), names, fontsize=7)
-    axes[0].invert_yaxis()
-    return figure
+        shown = found.cases.set_index("case")[["shrunk", "low", "high"]].T.to_dict("list")
+        new = {"a new dataset": (found.mean, found.low, found.high)}
+        panels[f"{protocol} settings"] = shown | new
+    return estimates(panels, "gain over no weights in points")
 
 
 def datasets_needed(results, gain=1.0):

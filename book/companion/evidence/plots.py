@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, paired
 from companion.paths import short_case
@@ -48,57 +47,51 @@ def half_widths(rows):
     return np.nan_to_num(((rows["high"] - rows["low"]) / 2).to_numpy(dtype=float))
 
 
-def rows_axis(axis, names, label="gain in points of accuracy"):
-    """Prepare an axis with a named row for each gain."""
-    axis.axvline(0, color=COLORS["black"], lw=1)
+def rows_axis(axis, names, label):
+    """Prepare an axis with a named row for each estimate."""
     axis.grid(axis="y", lw=0.4, alpha=0.5)
     axis.set_yticks(range(len(names)), names)
     axis.set(ylim=(len(names) - 0.4, -0.6), xlabel=label)
 
 
-def forest(runs, experiment, protocol, cases):
-    """Draw the gain of DDR-uLSIF in each case with its interval, one panel a rival."""
-    figure, axes = new_figure(8.0, 1.3 + 0.33 * len(cases), columns=2, sharey=True)
-    for axis, rival in zip(axes, (RIVAL, NO_WEIGHTS), strict=True):
-        gains = paired(runs, experiment, protocol, rival=rival)
-        gains = gains[gains["case"].isin(cases)]
-        height = [list(cases).index(case) for case in gains["case"]]
-        rows_axis(axis, [short_case(case) for case in cases], "points of accuracy")
-        axis.plot(gains["printed"], height, "s", ms=7, mfc="none", color=COLORS["grey"])
-        style = {"fmt": "o", "color": COLORS["blue"], "capsize": 4}
-        axis.errorbar(gains["gain"], height, xerr=half_widths(gains), **style)
-        axis.set_title(f"{METHOD} − {rival}")
-    handles = [
-        Line2D([], [], marker="o", color=COLORS["blue"], label="ours, 95 % interval"),
-        Line2D([], [], marker="s", ls="", mfc="none", color=COLORS["grey"], label="paper's means"),
-    ]
-    legend_below(figure, handles)
-    return figure
-
-
-def bars(panels, label="gain over no weights (points)"):
-    """Draw means with their intervals as bars, one row a name, one panel a title."""
-    names = list(next(iter(panels.values())))
-    figure, axes = new_figure(8.2, 0.9 + 0.36 * len(names), columns=len(panels), sharey=True)
+def estimates(panels, label, known=None):
+    """Draw estimates with their intervals beside known values, one row a name, a panel a title."""
+    names, known = list(next(iter(panels.values()))), known or {"no gain": 0}
+    figure, axes = new_figure(8.2, 1.2 + 0.27 * len(names), columns=len(panels), sharey=True)
     for axis, (title, found) in zip(axes, panels.items(), strict=True):
         mean, low, high = np.array([found[name] for name in names], dtype=float).T
         rows_axis(axis, names, label)
-        axis.barh(range(len(names)), mean, color=COLORS["blue"], height=0.6, alpha=0.75)
         half = np.vstack([mean - low, high - mean])  # not a number where there is no interval
-        axis.errorbar(mean, range(len(names)), xerr=half, fmt="none", color="black", capsize=4)
+        style = {"fmt": "o", "color": COLORS["blue"], "capsize": 3}
+        axis.errorbar(mean, range(len(names)), xerr=half, **style)
+        for (name, value), line in zip(known.items(), ("-", "--"), strict=False):
+            axis.axvline(value, color=COLORS["black"], ls=line, lw=1, label=name)
         axis.set_title(title)
+    legend_below(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
 
-def accuracies_by_case(tables):
-    """Draw accuracies of several kinds beside each other, one row a case."""
-    cases = list(next(iter(tables.values())).index)
-    figure, (axis,) = new_figure(7.0, 1.2 + 0.25 * len(cases))
-    rows_axis(axis, [short_case(case) for case in cases], "accuracy (%)")
-    colors = (COLORS["grey"], COLORS["red"], COLORS["blue"], COLORS["green"])
-    for (name, values), marker, color in zip(tables.items(), "sxoD", colors, strict=False):
-        face = {"mfc": "none"} if marker == "s" else {}
-        axis.plot(values, range(len(cases)), marker, color=color, label=name, **face)
-    axis.set_xlim(left=min(values.min() for values in tables.values()) - 2)
-    legend_below(figure, axis.get_legend_handles_labels()[0])
+def gains_by_case(axis, cases, printed, ours):
+    """Draw gains in named cases, one row a case: the printed ones hollow, ours with intervals."""
+    rows_axis(axis, [short_case(case) for case in cases], "gain in points of accuracy")
+    axis.axvline(0, color=COLORS["black"], lw=1)
+    hollow = {"mfc": "white", "mec": COLORS["grey"], "label": "paper", "zorder": 3}
+    if printed.notna().any():
+        axis.plot(printed.reindex(cases), range(len(cases)), "D", **hollow)
+    for k, (name, rows) in enumerate(ours.items()):
+        rows, aside = rows[rows["case"].isin(cases)], 0.36 * (k - (len(ours) - 1) / 2)
+        height = [cases.index(case) + aside for case in rows["case"]]
+        style = {"fmt": "os"[k], "color": COLORS[("blue", "red")[k]], "ms": 4.5, "capsize": 2}
+        axis.errorbar(rows["gain"], height, xerr=half_widths(rows), label=name, **style)
+
+
+def forest(runs, experiment, protocol, cases, pairs=((METHOD, RIVAL), (METHOD, NO_WEIGHTS))):
+    """Draw gains in each case with their intervals, one panel a method and its rival."""
+    figure, axes = new_figure(8.0, 1.3 + 0.33 * len(cases), columns=len(pairs), sharey=True)
+    for axis, (method, rival) in zip(axes, pairs, strict=True):
+        gains = paired(runs, experiment, protocol, method, rival)
+        printed = gains.set_index("case")["printed"]
+        gains_by_case(axis, list(cases), printed, {"ours, 95 % interval": gains})
+        axis.set_title(f"{method} − {rival}")
+    legend_below(figure, axes[0].get_legend_handles_labels()[0])
     return figure

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 import pandas as pd
+from scipy import stats
 
 from companion.paths import BOOK, read_yaml
 
@@ -56,6 +57,16 @@ def printed_gains(experiment, method, rival):
     means = printed_means(experiment).reindex(columns=[method, rival])
     # Printed digits are exact decimals: rounding removes the binary noise before any threshold.
     return (100 * (means[method] - means[rival])).round(6)
+
+
+def printed_pairs(experiment=None):
+    """Every two compared methods of a printed row, the better first, with Welch's p-value."""
+    cells, row = values(experiment), ["experiment", "case"]
+    cells = cells[~cells["reference"]]
+    pairs = cells.merge(cells, on=row, suffixes=("", "_rival"))
+    pairs = pairs[pairs["mean"] > pairs["mean_rival"]].reset_index(drop=True)
+    numbers = pairs[["mean", "sd", "n", "mean_rival", "sd_rival", "n_rival"]].to_numpy().T
+    return pairs.assign(p=stats.ttest_ind_from_stats(*numbers, equal_var=False).pvalue)
 
 
 def table_name(experiment):

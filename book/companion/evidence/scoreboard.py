@@ -1,19 +1,40 @@
 """Each printed value, order and gain beside ours: the tables, sentences and figures."""
 
+import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
-from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, count_line, over_cases, paired
-from companion.evidence.plots import COLORS, half_widths, new_figure, rows_axis
-from companion.evidence.printed import printed_gains, table_name, table_title, values
-from companion.evidence.tables import beside, captioned, points, tally, unbroken, with_interval
-from companion.evidence.verdicts import WORDS, effect_words, summary, worlds
-from companion.paths import EXPERIMENTS, PROTOCOLS, short_case
+from companion.evidence.gains import (
+    METHOD,
+    NO_WEIGHTS,
+    RIVAL,
+    count_line,
+    over_cases,
+    paired,
+    typefaces,
+)
+from companion.evidence.plots import COLORS, gains_by_case, new_figure
+from companion.evidence.printed import (
+    cases,
+    ledger,
+    printed_gains,
+    table_name,
+    table_title,
+    values,
+)
+from companion.evidence.tables import (
+    captioned,
+    mean_sd,
+    points,
+    tally,
+    unbroken,
+    with_interval,
+)
+from companion.evidence.verdicts import WORDS, compare, effect_words, summary, worlds
+from companion.paths import EXPERIMENTS, PROTOCOLS
 
 UNSEEN = ("validated", "never seen")
 _RIVALS = {RIVAL: "uLSIF", NO_WEIGHTS: "no weights"}
-_STYLES = {"matched": {"fmt": "o", "color": COLORS["blue"]}}
-_STYLES["tuned"] = {"fmt": "s", "color": COLORS["red"]}
 
 
 # All tables at once. What is `judged` comes from `companion.evidence.verdicts.judge_all`.
@@ -116,15 +137,8 @@ def gains_figure(results):
     unused.remove()
     long.set_subplotspec(long.get_gridspec()[:, 1])
     for axis, experiment in zip((first, second, long), EXPERIMENTS, strict=True):
-        names = list(printed[experiment].index)
-        rows_axis(axis, [short_case(case) for case in names])
-        hollow = {"mfc": "white", "mec": COLORS["grey"], "label": "paper", "zorder": 3}
-        axis.plot(printed[experiment], range(len(names)), "D", **hollow)
-        for shift, protocol in zip((-0.18, 0.18), PROTOCOLS, strict=True):
-            rows = paired(results, experiment, protocol)
-            height = [names.index(case) + shift for case in rows["case"]]
-            style = {"ms": 4.5, "capsize": 2, "label": f"ours, {protocol}", **_STYLES[protocol]}
-            axis.errorbar(rows["gain"], height, xerr=half_widths(rows), **style)
+        ours = {f"ours, {p}": paired(results, experiment, p) for p in PROTOCOLS}
+        gains_by_case(axis, list(printed[experiment].index), printed[experiment], ours)
         axis.set_title(table_title(experiment), loc="left")
     figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
@@ -178,6 +192,41 @@ def _gain_line(results, experiment, protocol, rival):
         f"{found['won']} cases won, {found['lost']} lost, significantly {found['better']} and "
         f"{found['worse']}."
     )
+
+
+def beside(results, experiment, protocol="matched"):
+    """Paper beside ours, one row per printed value."""
+    marks = typefaces(results, experiment, protocol)
+    rows = [
+        {
+            ledger()["tables"][experiment]["case_name"]: cell.case,
+            "Method": cell.method,
+            "Value": cell.value,
+            "Paper": mean_sd(cell.paper_mean, cell.paper_sd, cell.paper_typeface),
+            "Ours": mean_sd(cell.mean, cell.sd, marks.get((cell.case, cell.method), "plain")),
+            "Δ": points(100 * cell.delta),
+            "95 % interval": _interval(cell),
+            "Sd": "–" if np.isnan(cell.sd_ratio) else f"{cell.spread} ({cell.sd_ratio:.2f})",
+        }
+        for cell in compare(results, experiment, protocol).itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _interval(cell):
+    if np.isnan(cell.low):
+        return "one run: no interval" if cell.n == 1 else "–"
+    return f"{points(100 * cell.low)} to {points(100 * cell.high)}"
+
+
+def wide(results, experiment, protocol="matched", judged=True):
+    """Our table in the paper's layout, each value with its mark unless it is not to be judged."""
+    table, cells = ledger()["tables"][experiment], beside(results, experiment, protocol)
+    if judged:
+        cells["Ours"] += " (" + cells["Value"] + ")"
+    ours = cells.pivot(index=table["case_name"], columns="Method", values="Ours")
+    ours = ours.loc[cases(experiment), table["columns"]]
+    return ours.rename_axis(columns=None).reset_index()
 
 
 def orders_table(verdict):

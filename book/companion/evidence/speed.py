@@ -4,8 +4,8 @@ import json
 
 import pandas as pd
 from IPython.display import Markdown
-from matplotlib.figure import Figure
 
+from companion.evidence.plots import COLORS, legend_below, new_figure, rows_axis
 from companion.evidence.tables import captioned
 from companion.paths import ROOT
 
@@ -74,19 +74,15 @@ def picture(rows):
     """Draw time and error of each method at 5,000 rows (KMM: 2,000), a mark a number of columns."""
     chosen = rows[rows["question"].isin(KINDS[:3]) & rows["rows"].isin((2000, 5000))]
     names = list(dict.fromkeys(chosen.sort_values(["question", "times"])["method"]))
-    figure = Figure(figsize=(8, 3.8), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    labels = ("CPU seconds", "error (1: as good as no weights)")
-    marks = {2: ("o", "#0072B2"), 50: ("s", "#D55E00")}
-    for axis, what, label in zip(panels, ("seconds", "error"), labels, strict=True):
-        for columns, part in chosen.groupby("columns"):
-            (mark, color), places = marks[columns], part["method"].map(names.index)
+    figure, panels = new_figure(8, 3.8, columns=2, sharey=True)
+    labels = {"seconds": "CPU seconds", "error": "error (1: as good as no weights)"}
+    for axis, (what, label) in zip(panels, labels.items(), strict=True):
+        for (columns, part), mark in zip(chosen.groupby("columns"), ("o", "s"), strict=True):
+            color = COLORS["blue" if mark == "o" else "red"]
+            places = part["method"].map(names.index)
             axis.semilogx(part[what], places, mark, color=color, label=f"{columns:.0f} columns")
-        axis.set_yticks(range(len(names)), names)
-        axis.grid(axis="y", lw=0.4, alpha=0.5)
-        axis.set_xlabel(label)
-    panels[0].invert_yaxis()
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        rows_axis(axis, names, label)
+    legend_below(figure, panels[0].get_legend_handles_labels()[0])
     return figure
 
 

@@ -8,12 +8,7 @@ import html as _html
 import re
 
 import numpy as np
-import pandas as pd
 from tabulate import tabulate
-
-from companion.evidence.gains import typefaces
-from companion.evidence.printed import cases, ledger
-from companion.evidence.verdicts import compare
 
 _MARK = {"bold": "**", "italic": "*", "plain": ""}
 # Signs, numbers and the few words between two of them, as in "+0.01 to +0.03" or "3 of 10".
@@ -45,11 +40,6 @@ def mean_sd(mean, sd, typeface="plain"):
     return f"{_MARK[typeface]}{text}{_MARK[typeface]}"
 
 
-def counted(number, singular, plural):
-    """Print a count with the form of the word that belongs to it."""
-    return f"{number} {singular if number == 1 else plural}"
-
-
 def tally(found, *names):
     """Print how often each of some marks was given."""
     return ", ".join(str((found == name).sum()) for name in names)
@@ -58,41 +48,6 @@ def tally(found, *names):
 def unbroken(text):
     """Keep a cell on one line, so that a narrow page scrolls the table and breaks no number."""
     return str(text).replace(" ", "\u00a0")
-
-
-def beside(results, experiment, protocol="matched"):
-    """Paper beside ours, one row per printed value."""
-    marks = typefaces(results, experiment, protocol)
-    rows = [
-        {
-            ledger()["tables"][experiment]["case_name"]: cell.case,
-            "Method": cell.method,
-            "Value": cell.value,
-            "Paper": mean_sd(cell.paper_mean, cell.paper_sd, cell.paper_typeface),
-            "Ours": mean_sd(cell.mean, cell.sd, marks.get((cell.case, cell.method), "plain")),
-            "Δ": points(100 * cell.delta),
-            "95 % interval": _interval(cell),
-            "Sd": "–" if np.isnan(cell.sd_ratio) else f"{cell.spread} ({cell.sd_ratio:.2f})",
-        }
-        for cell in compare(results, experiment, protocol).itertuples()
-    ]
-    return pd.DataFrame(rows)
-
-
-def _interval(cell):
-    if np.isnan(cell.low):
-        return "one run: no interval" if cell.n == 1 else "–"
-    return f"{points(100 * cell.low)} to {points(100 * cell.high)}"
-
-
-def wide(results, experiment, protocol="matched", judged=True):
-    """Our table in the paper's layout, each value with its mark unless it is not to be judged."""
-    table, cells = ledger()["tables"][experiment], beside(results, experiment, protocol)
-    if judged:
-        cells["Ours"] += " (" + cells["Value"] + ")"
-    ours = cells.pivot(index=table["case_name"], columns="Method", values="Ours")
-    ours = ours.loc[cases(experiment), table["columns"]]
-    return ours.rename_axis(columns=None).reset_index()
 
 
 def markdown(table):

@@ -6,7 +6,6 @@ halved, quartered or nil. The page of the scoreboard states the rule.
 """
 
 from collections import Counter
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ from companion.evidence.printed import (
     ledger,
     printed_gains,
     printed_means,
+    printed_pairs,
     values,
 )
 from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
@@ -132,30 +132,25 @@ def compare_columns(table):
 
 def compare_orders(results, experiment, protocol="matched"):
     """Judge each pair of compared methods that the printed numbers themselves tell apart."""
-    wide = accuracies(results, experiment, protocol).reindex(columns=compared_methods(experiment))
+    wide = 100 * accuracies(results, experiment, protocol).reindex(
+        columns=compared_methods(experiment)
+    )
     rows = []
-    for case, first, second, p_printed in distinguished(experiment):
-        row = {"case": case, "better": first, "worse": second, "p_printed": p_printed}
-        run = wide.index.get_level_values("case") == case
-        pairs = 100 * wide.loc[run, [first, second]].dropna().to_numpy().T
-        gain = float(np.mean(pairs[0] - pairs[1])) if pairs.size else np.nan
-        p = float(t_tests(*pairs)[0])
-        rows.append(row | {"gain": gain, "p": p, "order": str(order_marks(gain, p))})
-    return pd.DataFrame(rows)
+    for pair in distinguished(experiment).itertuples():
+        runs = wide[wide.index.get_level_values("case") == pair.case]
+        better, worse = runs[[pair.method, pair.method_rival]].dropna().to_numpy().T
+        gain = float(np.mean(better - worse)) if len(better) else np.nan
+        p = float(t_tests(better, worse)[0])
+        names = (pair.case, pair.method, pair.method_rival, pair.p)
+        rows.append((*names, gain, p, str(order_marks(gain, p))))
+    columns = ["case", "better", "worse", "p_printed", "gain", "p", "order"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def distinguished(experiment):
     """Pairs of a row whose printed means, sds and n differ by Welch's test, the better first."""
-    printed = values(experiment).set_index(["case", "method"])[["mean", "sd", "n"]]
-    rows = []
-    for case in cases(experiment):
-        for pair in combinations(compared_methods(experiment), 2):
-            pair = sorted(pair, key=lambda m, c=case: -printed.at[(c, m), "mean"])
-            numbers = [x for m in pair for x in printed.loc[case, m]]
-            p = stats.ttest_ind_from_stats(*numbers, equal_var=False).pvalue
-            if p < ALPHA:
-                rows.append((case, *pair, float(p)))
-    return rows
+    pairs = printed_pairs(experiment)
+    return pairs[pairs["p"] < ALPHA]
 
 
 def effect_of(ours, printed):
@@ -219,8 +214,8 @@ def replicated(experiment, alike, runs, share=1.0):
         for ours in [drawn[cell.case, cell.method]]
     ]
     orders = []
-    for case, first, second, _ in distinguished(experiment):
-        pair = drawn[case, first], drawn[case, second]
+    for row in distinguished(experiment).itertuples():
+        pair = drawn[row.case, row.method], drawn[row.case, row.method_rival]
         orders.append(order_marks((pair[0] - pair[1]).mean(axis=1), t_tests(*pair)[0]))
     ours = [(drawn[c, METHOD] - drawn[c, RIVAL]).mean(axis=1) for c in cases(experiment)]
     gains = 100 * np.stack(ours, axis=-1)

@@ -7,10 +7,10 @@ is one call of this module.
 from functools import cached_property
 from textwrap import fill
 
-import pandas as pd
 from IPython.display import HTML, clear_output
 
-from companion.evidence import multiverse, pictures, plots, readings, tables
+from companion.evidence import multiverse, plots, scoreboard
+from companion.evidence.lessons import answers, pictures
 from companion.evidence.verdicts import judge, summary
 from companion.kit import display
 from companion.kit.parameters import validate_here
@@ -80,7 +80,7 @@ class Lesson:
 
     def beside_published(self, case, run, scores):
         """Say whether the run in the open, by its accuracies, is the published one."""
-        say(readings.open_run_reading(self.settings, case, run, list(scores)))
+        say(answers.open_run_reading(self.settings, case, run, list(scores)))
 
     def table(self):
         """Our table in the paper's layout, with what was computed again and what was judged."""
@@ -93,7 +93,7 @@ class Lesson:
         no_shift = "No shift (strength 0): the print is not judged by it."
         name = self.settings["protocol"]
         say(summary(judge(runs, self.experiment, name)) if shifted else no_shift)
-        table = tables.wide(runs, self.experiment, name, judged=shifted)
+        table = scoreboard.wide(runs, self.experiment, name, judged=shifted)
         table = table[table.iloc[:, 0].astype(str).isin(found)]
         table = table.replace(" vs ", "\u00a0vs\u00a0", regex=True)  # no line break there
         number, count = _TABLES[self.experiment], display.run_count(runs)
@@ -109,25 +109,21 @@ class Lesson:
         """The published means under both sets of settings."""
         if self.experiment == "cross":
             compared = judge(self.runs, "cross", self.settings["protocol"]).values
-            for line in readings.direction_reading(compared[compared["case"].isin(self.found)]):
+            for line in answers.by_direction(compared[compared["case"].isin(self.found)]):
                 say(line)
-        table = readings.by_protocol(self.experiment).set_index("Settings").T
+        table = answers.by_protocol(self.experiment).set_index("Settings").T
         return display.table(table.reset_index(names="Settings"), "Means over the published cases")
 
     def other_ratios(self):
-        """KLIEP and KMM beside DDR with each of them."""
+        """What DDR adds to KLIEP and to KMM, in words and case by case."""
         known = self.settings.get("extra_methods", {}).get("cases", [])
         cases = [case for case in self.found if case in known or self.experiment == "synthetic"]
-        name, parts, there = self.settings["protocol"], [], set(self.runs["method"])
-        for ratio in ("KLIEP", "KMM") if cases and "KLIEP" in there else ():
-            part, tested = readings.with_and_without(self.runs, self.experiment, name, ratio, cases)
-            parts.append(part.set_index("Case"))
-            say(readings.worded_counts(tested, f"DDR-{ratio}"))
-        if not parts:
+        if not cases or "KLIEP" not in set(self.runs["method"]):
             return HTML("These cases have no runs with other ratios.")
-        return display.table(
-            pd.concat(parts, axis=1).reset_index(), "Accuracy ± sd with and without DDR"
-        )
+        runs, pairs = (self.runs, self.experiment, self.settings["protocol"]), answers.OTHER_RATIOS
+        for pair in pairs:
+            say(answers.how_often(*runs, *pair))
+        return display.picture(plots.forest(*runs, cases, pairs))
 
     def choices(self):
         """The open choices that change the gain most."""

@@ -75,7 +75,7 @@ def changes_left():
     """Say which modules were edited since they were counted, and which were never."""
     tried = changes()["sha256"]
     found = {"Edited since then": [], "Not yet tried": []}
-    for path in [*(ROOT / "ddr").rglob("*.py"), *(BOOK / "companion" / "evidence").glob("*.py")]:
+    for path in [*(ROOT / "ddr").rglob("*.py"), *(BOOK / "companion" / "evidence").rglob("*.py")]:
         name, now = path.relative_to(ROOT).as_posix(), path.read_bytes()
         if name not in tried and path.name != "__init__.py":
             found["Not yet tried"].append(f"`{name}`")

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from scipy.special import expit
 
 from companion.evidence.plots import COLORS, legend_below, new_figure
-from ddr.paper.datasets import load
-from ddr.paper.digits import digit_images
+from ddr.paper.datasets import load, scale_to_unit_box
+from ddr.paper.digits import sixteen_by_sixteen
 
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
@@ -21,21 +21,23 @@ WINDOW = (-2.0, 7.0, -2.5, 8.5)
 _CLASS_STYLE: dict[Any, Any] = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
 # No level at zero: rounding would paint one half of the plane in another colour than the other.
 _CHANGES = np.arange(-4.25, 4.26, 0.5)
-_LINES = ("-", "--", ":", "-.")
+_METHOD_STYLE = {
+    "Unweighted": ("-", "^", COLORS["grey"]),
+    "uLSIF": ("--", "s", COLORS["orange"]),
+    "DDR-uLSIF": (":", "D", COLORS["blue"]),
+}
 
 
-def _grid(window=WINDOW, step=0.1):
-    """Points of the window and the shape that makes images of their values."""
-    left, right, bottom, top = window
-    across = np.arange(left, right + step / 2, step)
-    up = np.arange(bottom, top + step / 2, step)
-    points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    return across, up, points
+def _grid():
+    """Places across and up the window, and the points of their grid."""
+    left, right, bottom, top = WINDOW
+    across, up = np.arange(left, right + 0.05, 0.1), np.arange(bottom, top + 0.05, 0.1)
+    return across, up, np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
 
 
-def boundary(axis, first_class_probability, color, line, window=WINDOW):
+def boundary(axis, first_class_probability, color, line):
     """Draw where the first class has probability one half."""
-    across, up, points = _grid(window)
+    across, up, points = _grid()
     values = np.asarray(first_class_probability(points)).reshape(len(up), len(across))
     axis.contour(across, up, values, levels=[0.5], colors=[color], linestyles=[line], linewidths=2)
 
@@ -87,76 +89,58 @@ def weight_difference(mixture, least=1e-4):
     return figure
 
 
-def accuracy_by_settings(tables, printed):
-    """Mean accuracy against the training size under several settings, with the printed means."""
-    figure, axes = new_figure(8.2, 3.6, columns=len(tables), sharey=True)
-    colors = (COLORS["grey"], COLORS["orange"], COLORS["blue"])
-    for axis, (title, means) in zip(axes, tables.items(), strict=True):
-        for method, line, marker, color in zip(means, _LINES, "^sD", colors, strict=False):
-            sizes = means.index.astype(int)
-            axis.plot(sizes, means[method], line, marker=marker, color=color, label=method)
-            axis.plot(sizes, printed[method], marker, ms=9, mfc="none", mec=color, alpha=0.6)
-        axis.set(xscale="log", xlabel="training points", title=title)
-        axis.set_xticks(sizes, means.index)
-        axis.minorticks_off()
-    axes[0].set_ylabel("accuracy (%)")
-    hollow = Line2D([], [], ls="", marker="o", mfc="none", color=COLORS["grey"], label="paper")
-    legend_below(figure, [*axes[0].get_legend_handles_labels()[0], hollow])
-    return figure
-
-
-def width_curves(widths, panels, best):
-    """Accuracy against the kernel's width, a panel a way of clipping: means of runs, and ranges."""
+def accuracy_curves(places, panels, quantity, best=None, printed=None):
+    """Accuracy against a quantity, a panel a title: means of runs, their range, printed means."""
     figure, axes = new_figure(8.2, 3.6, columns=len(panels), sharey=True)
-    for axis, (title, accuracies) in zip(axes, panels.items(), strict=True):
-        axis.axhline(100 * best, color=COLORS["black"], lw=1, ls="--", label="best possible rule")
-        styles = (("-", "s", COLORS["orange"]), (":", "D", COLORS["blue"]))
-        for (name, values), (line, marker, color) in zip(accuracies.items(), styles, strict=True):
-            low, mean, high = (100 * f(values, axis=1) for f in (np.min, np.mean, np.max))
-            axis.fill_between(widths, low, high, color=color, alpha=0.15)
-            axis.plot(widths, mean, line, marker=marker, color=color, label=name)
-        axis.set(xscale="log", xlabel="kernel width", title=title)
-        axis.set_xticks(widths, [f"{width:g}" for width in widths])
-        axis.minorticks_off()
-    axes[0].set_ylabel("test accuracy (%)")
-    legend_below(figure, axes[0].get_legend_handles_labels()[0])
+    for axis, (title, lines) in zip(axes, panels.items(), strict=True):
+        for name, values in lines.items():
+            line, marker, color = _METHOD_STYLE[name]
+            runs = 100 * np.asarray(values).reshape(len(places), -1)
+            style = {"marker": marker, "color": color, "label": name}
+            _with_range(axis, places, runs, np.mean, line, **style)
+            if printed is not None:
+                axis.plot(places, 100 * printed[name], marker, ms=9, mfc="none", mec=color)
+        if best is not None:
+            axis.axhline(
+                100 * best, color=COLORS["black"], lw=1, ls="--", label="best possible rule"
+            )
+        axis.set(xscale="log", xlabel=quantity, title=title)
+        _name_ticks(axis, places)
+    axes[0].set_ylabel("accuracy (%)")
+    handles = axes[0].get_legend_handles_labels()[0]
+    if printed is not None:
+        handles.append(Line2D([], [], ls="", marker="o", mfc="none", color="grey", label="paper"))
+    legend_below(figure, handles)
     return figure
 
 
-def intervals(names, estimates, half_widths, reference, reference_name, quantity):
-    """Estimates with their intervals beside a known value."""
-    figure, (axis,) = new_figure(6.5, 0.9 + 0.45 * len(names))
-    axis.axvline(reference, color=COLORS["black"], ls="--", label=reference_name)
-    axis.errorbar(
-        estimates, range(len(names)), xerr=half_widths, fmt="o", color=COLORS["blue"], capsize=5
-    )
-    axis.set_yticks(range(len(names)), names)
-    axis.set(ylim=(len(names) - 0.5, -0.5), xlabel=quantity)
-    axis.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, frameon=False)
-    return figure
-
-
-def convergence(sizes, errors, limits=(), quantity="relative squared error"):
-    """Error against sample size on logarithmic axes, with the spread of the draws."""
+def convergence(sizes, errors, limit):
+    """Error against sample size on logarithmic axes, with the spread of the draws and a limit."""
     figure, (axis,) = new_figure(7.0, 4.2)
-    for (name, values), color, line, marker in zip(
-        errors.items(), COLORS.values(), _LINES, "os^D", strict=False
-    ):
-        values = np.asarray(values)
-        axis.fill_between(sizes, values.min(axis=1), values.max(axis=1), color=color, alpha=0.15)
-        axis.plot(sizes, np.median(values, axis=1), line, marker=marker, color=color, label=name)
-    for name, value in limits:
-        axis.axhline(value, color=COLORS["grey"], lw=1, ls=(0, (1, 3)))
-        axis.annotate(
-            name, (sizes[-1], value), xytext=(8, -3), textcoords="offset points", clip_on=False
-        )
-    axis.set(xscale="log", yscale="log", xlabel="training points = test points", ylabel=quantity)
-    axis.set_xticks(sizes, [str(size) for size in sizes])
-    axis.minorticks_off()
+    styles = (("-", "o", COLORS["blue"]), ("--", "s", COLORS["red"]))
+    for (name, values), (line, marker, color) in zip(errors.items(), styles, strict=True):
+        style = {"marker": marker, "color": color, "label": name}
+        _with_range(axis, sizes, np.asarray(values), np.median, line, **style)
+    axis.axhline(limit, color=COLORS["grey"], lw=1, ls=(0, (1, 3)), label="(1 − prior)²")
+    axis.set(xscale="log", yscale="log", xlabel="training points = test points")
+    axis.set_ylabel("relative squared error")
+    _name_ticks(axis, sizes)
     # One wild draw at a small size would squeeze everything else into a line.
     axis.set_ylim(top=min(axis.get_ylim()[1], 3.0))
     legend_below(figure, axis.get_legend_handles_labels()[0])
     return figure
+
+
+def _with_range(axis, places, values, middle, line, **style):
+    """Draw the middle of each row of values as a line, and their range as a band."""
+    low, high = values.min(axis=1), values.max(axis=1)
+    axis.fill_between(places, low, high, color=style["color"], alpha=0.15)
+    axis.plot(places, middle(values, axis=1), line, **style)
+
+
+def _name_ticks(axis, values):
+    axis.set_xticks(values, [f"{value:g}" for value in values])
+    axis.minorticks_off()
 
 
 def boundary_information(positions, curves, coordinates):
@@ -205,8 +189,8 @@ def _sample_legend():
     ]
 
 
-def _sample_panel(axis, X, y, weights, model, mixture, title, scale=22):
-    class_points(axis, X, y, weights / weights.mean(), scale)
+def _sample_panel(axis, X, y, weights, model, mixture, title):
+    class_points(axis, X, y, weights / weights.mean(), 22)
     boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
     boundary(axis, lambda Z: model.predict_proba(Z)[:, 0], COLORS["red"], "--")
     _plane(axis, title)
@@ -265,36 +249,14 @@ def selection(pool, kept, train, test, strength):
     return figure
 
 
-def direction_gaps(gaps, chosen):
-    """The gap of each candidate direction, with the one that is taken."""
-    figure, (axis,) = new_figure(7.0, 2.9)
-    order = np.argsort(gaps)
-    points = 100 * np.asarray(gaps)[order]
-    bars = axis.bar(range(len(points)), points, color="#bbbbbb")
-    place = int(np.flatnonzero(order == chosen)[0])
-    bars[place].set(facecolor=COLORS["blue"], hatch="//", edgecolor="white")
-    axis.axhline(0, color=COLORS["black"], lw=1)
-    axis.axhline(points.mean(), color=COLORS["red"], ls="--", label="mean of all directions")
-    axis.annotate(
-        "taken", (place, points[place]), xytext=(0, 3), textcoords="offset points", ha="center"
-    )
-    axis.margins(y=0.15)
-    axis.set_xticks(range(len(points)), [str(number + 1) for number in order])
-    axis.set(xlabel="number of the direction, sorted by gap", ylabel="gap in points")
-    axis.legend(loc="upper left", frameon=False)
-    return figure
-
-
 # The digits
 
 
 def _strip(images, side):
     """Images side by side, as one picture with blank columns between them."""
-    blank = np.full((side, side // 8), np.nan)
-    parts = []
-    for image in images:
-        parts += [np.asarray(image, dtype=float).reshape(side, side), blank]
-    return np.hstack(parts[:-1])
+    squares, gap = np.reshape(images, (-1, side, side)).astype(float), side // 8
+    apart = np.pad(squares, ((0, 0), (0, 0), (0, gap)), constant_values=np.nan)
+    return np.hstack(apart)[:, :-gap]
 
 
 def digit_rows(rows, notes=None, signed=()):
@@ -307,8 +269,7 @@ def digit_rows(rows, notes=None, signed=()):
         side = round(np.sqrt(np.shape(images)[1]))
         axis.imshow(_strip(images, side), cmap=colors, vmin=-far, vmax=far)
         axis.set_ylabel(name, rotation=0, ha="right", va="center")
-        axis.set_xticks([])
-        axis.set_yticks([])
+        axis.set(xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
         for place, note in enumerate(notes.get(name, ())):
             middle = place * (side + side // 8) + side / 2
@@ -318,17 +279,18 @@ def digit_rows(rows, notes=None, signed=()):
 
 def preprocessed_digits():
     """The first example of every digit after each step of the preprocessing."""
-    raw = load("MNIST").X / 127.5 - 1, load("MNIST").y
+    free, usps = sixteen_by_sixteen("MNIST", clip=False), sixteen_by_sixteen("USPS")
     ways = {
-        "MNIST, 28 × 28": raw,
-        "resized, clipped": digit_images("MNIST", scaling="global"),
-        "resized, unclipped": digit_images("MNIST", scaling="global", clip=False),
-        "each pixel's range": digit_images("MNIST", scaling="feature", clip=False),
-        "USPS, one range": digit_images("USPS", scaling="global"),
-        "USPS, each pixel's": digit_images("USPS", scaling="feature"),
+        "MNIST, 28 × 28": load("MNIST").X / 127.5 - 1,
+        "resized, clipped": sixteen_by_sixteen("MNIST"),
+        "resized, unclipped": free,
+        "each pixel's range": scale_to_unit_box(free),
+        "USPS, one range": usps,
+        "USPS, each pixel's": scale_to_unit_box(usps),
     }
     rows = {}
-    for name, (images, labels) in ways.items():
+    for name, images in ways.items():
+        labels = load("USPS" if name.startswith("USPS") else "MNIST").y
         rows[name] = images[[np.flatnonzero(labels == digit)[0] for digit in range(10)]]
     return rows
 

@@ -1,16 +1,16 @@
 """The paper's claims and our own questions, each with a check that computes its verdict.
 
-They are in ``book/claims.yml``; the checks in ``claim_checks`` (from stored runs) and
-``claim_computations`` (small computations).
+They are in ``book/claims.yml``; the checks in ``checks`` (from stored runs) and
+``computations`` (small computations).
 """
 
 import pandas as pd
 from IPython.display import Markdown
 
-from companion.evidence import claim_checks, claim_computations
-from companion.evidence.claim_checks import VERDICTS, Finding, NotTested
+from companion.evidence.claims import checks, computations
+from companion.evidence.claims.checks import VERDICTS, Finding, NotTested
 from companion.evidence.tables import captioned, rubric
-from companion.paths import BOOK, PROTOCOLS, read_yaml
+from companion.paths import BOOK, read_yaml
 
 _KINDS = {"paper": "The paper's claims", "ours": "Questions of ours"}
 
@@ -36,18 +36,18 @@ def evaluate_claims(results, live=True, ids=None):
 
 
 def _evaluate(entry, protocol, results):
-    checks = {**vars(claim_checks), **vars(claim_computations)}
+    known = {**vars(checks), **vars(computations)}
     try:
-        return checks[entry["check"]](results, protocol, **entry["settings"])
+        return known[entry["check"]](results, protocol, **entry["settings"])
     except NotTested as reason:
         return Finding("not tested", "–", reason=str(reason))
 
 
-def overview(judged, by):
+def overview(judged, by, name):
     """Set what the paper says (or we ask) beside what was found, and how sure that is."""
     judged, rows = judged[judged["by"] == by], []
-    for (claim, name), found in judged.groupby(["id", "name"], sort=False):
-        row = {"Claim": f"{{ref}}`{name} <claim-{claim.lower()}>`"}
+    for (claim, title), found in judged.groupby(["id", "name"], sort=False):
+        row = {"Claim": f"{{ref}}`{title} <claim-{claim.lower()}>`"}
         rows.append(row | {f.protocol: _brief(f) for f in found.itertuples()})
     table = pd.DataFrame(rows)[["Claim", *judged["protocol"].unique()]].fillna("–")
     counts = "; ".join(
@@ -55,7 +55,7 @@ def overview(judged, by):
         for protocol, verdicts in judged.groupby("protocol", sort=False)["verdict"]
     )
     caption = f"{_KINDS[by]} and their verdicts"
-    return Markdown(f"{counts}.\n\n{captioned(table, caption, f'claims-{by}', 'worded')}")
+    return Markdown(f"{counts}.\n\n{captioned(table, caption, name, 'worded')}")
 
 
 def _brief(row):
@@ -66,17 +66,6 @@ def _brief(row):
 def _counts(verdicts):
     counts = verdicts.value_counts()
     return ", ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS if verdict in counts)
-
-
-def verdicts_table(results):
-    """Tabulate the verdicts on the paper's claims that stored runs can test."""
-    found = evaluate_claims(results, live=False).query("by == 'paper'")
-    table = found.pivot(index=["name", "place"], columns="protocol", values="verdict")
-    table = table.reindex(pd.MultiIndex.from_frame(found[["name", "place"]].drop_duplicates()))
-    table = table[[*PROTOCOLS]].fillna("–").reset_index()
-    table.columns = ["The paper claims", "Where", *(p.capitalize() for p in PROTOCOLS)]
-    about = "The paper's claims that runs can test, and our verdicts"
-    return Markdown(captioned(table, about, "article-claims"))
 
 
 def details(judged, by):

@@ -159,15 +159,15 @@ def _replicated(results, protocol, experiments, share=1.0):
 
 def expected_counts(results, protocol, asked):
     """Simulate what exact replications count: mean, middle 90 %, losses, and with half the gain."""
-    found = _counts(asked, _replicated(results, protocol, asked.experiments))
-    half = _counts(asked, _replicated(results, protocol, asked.experiments, 0.5)).good
-    (low, high), most_losses = (
-        np.quantile(found.good, [0.05, 0.95]),
-        np.quantile(found.losses, 0.95),
+    found, half = (
+        _counts(asked, _replicated(results, protocol, asked.experiments, share))
+        for share in (1, 0.5)
     )
-    expected = {"mean": found.good.mean(), "low": low, "high": high, "most_losses": most_losses}
+    low, high = np.quantile(found.good, [0.05, 0.95])
+    expected = {"mean": found.good.mean(), "low": low, "high": high}
     # Only where DDR itself gains does a world with half of its gain differ.
-    return expected | {"halved": half.mean() if asked.method == METHOD else -np.inf}
+    expected["halved"] = half.good.mean() if asked.method == METHOD else -np.inf
+    return expected | {"most_losses": np.quantile(found.losses, 0.95)}
 
 
 def count_verdict(counted, claimed, expected, significant=False, count_losses=True):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_limits
 
-from companion.evidence.claim_checks import FAILS, HOLDS, IN_PART, UNDECIDED, Finding
+from companion.evidence.claims.checks import FAILS, HOLDS, IN_PART, UNDECIDED, Finding
 from companion.runs.protocols import load_protocol
 from ddr.kde import KDERatio
 from ddr.kliep import KLIEP

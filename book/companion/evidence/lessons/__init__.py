@@ -1,0 +1,1 @@
+"""What the notebooks show: the answers at their heads, their sentences and their figures."""
