@@ -33,9 +33,7 @@ def check_choice(value, name, choices):
 
 def check_grid(value, name, default=None):
     """Candidates for a positive parameter: one number, several, or None for ``default``."""
-    if value is None and default is not None:
-        return np.asarray(default, dtype=float)
-    candidates = np.atleast_1d(value).tolist()
+    candidates = np.atleast_1d(default if value is None else value).tolist()
     if not candidates:
         raise ValueError(f"{name} must be a positive number or a list of them, got an empty list")
     return np.array([check_positive(candidate, name) for candidate in candidates])

@@ -46,9 +46,8 @@ def two_samples(X, y, X_target=None, sample_domain=None, sample_weight=None):
     check_consistent_length(X, y, domain, sample_weight)
     source = domain > 0
     X_target = None if source.all() else rows_of(X, ~source)
-    given = (None if part is None else rows_of(part, source) for part in (X, y, sample_weight))
-    X, y, sample_weight = given
-    return X, y, X_target, sample_weight
+    X, y, weight = (None if Z is None else rows_of(Z, source) for Z in (X, y, sample_weight))
+    return X, y, X_target, weight
 
 
 def check_alike(X, X_target):
@@ -106,8 +105,7 @@ def rows_for_ratio(X, y, X_target, transform, model):
         fitted = clone(transform).fit(X, y)
         rows = [fitted.transform(Z) for Z in rows]
     try:
-        rows = [Z.toarray() if issparse(Z) else Z for Z in rows]
-        return [check_array(Z, dtype=np.float64) for Z in rows]
+        return [check_array(Z.toarray() if issparse(Z) else Z, dtype=np.float64) for Z in rows]
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"ratio_transform must make finite numbers of X, or name its columns that are: {error}"

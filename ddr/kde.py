@@ -62,8 +62,8 @@ class KDERatio(DensityRatio):
 
     def _fit(self, X_train, X_test, test_weight):
         kept = test_weight > 0
-        X_test, test_weight = X_test[kept], test_weight[kept]
-        self._samples = (X_train, np.ones(len(X_train))), (X_test, test_weight)
+        X_test = X_test[kept]
+        self._samples = (X_train, np.ones(len(X_train))), (X_test, test_weight[kept])
         given = None if self.sigma is None else check_positive(self.sigma, "sigma")
         self.sigma_ = tuple(given or scott_bandwidth(*sample) for sample in self._samples)
         self.weights_ = self._quotient(X_train)

@@ -103,8 +103,8 @@ def row_blocks(n_rows, n_columns):
 class KernelBlocks:
     """Kernel values of many rows at few centres, by row blocks.
 
-    Distances, and the kernel values of the latest single width, are kept while they fit a fixed
-    budget and recomputed otherwise, so memory stays bounded for any number of rows.
+    Distances are kept while they fit a fixed budget and recomputed otherwise, so memory stays
+    bounded for any number of rows.
     """
 
     def __init__(self, X, centers):
@@ -112,7 +112,6 @@ class KernelBlocks:
         self.slices = row_blocks(len(X), len(centers))
         cached = 8 * len(X) * len(centers) <= _CACHE_BYTES
         self._distances = list(self._fresh()) if cached else None
-        self._kernels = self._sigma = None
 
     def _fresh(self):
         return ((rows, squared_distances(self.X[rows], self.centers)) for rows in self.slices)
@@ -122,15 +121,9 @@ class KernelBlocks:
         return self._fresh() if self._distances is None else self._distances
 
     def at(self, sigma):
-        """Yield ``(rows, K)`` for each block at one width; treat ``K`` as read-only."""
-        blocks = (
-            (rows, gaussian_kernel(None, None, sigma, squared=D)) for rows, D in self._blocks()
-        )
-        if self._distances is None:
-            return blocks
-        if sigma != self._sigma:
-            self._kernels, self._sigma = list(blocks), sigma
-        return self._kernels
+        """Yield ``(rows, K)`` for each block at one width."""
+        for rows, D in self._blocks():
+            yield rows, gaussian_kernel(None, None, sigma, squared=D)
 
     def at_each(self, sigmas):
         """Yield ``(rows, i, K)`` for each block at each width, from the widest to the narrowest.

@@ -22,7 +22,7 @@ def kmm_weights(K, kappa, bound, epsilon):
     mean = {"h_l": np.array([1.0 - epsilon]), "h_u": np.array([1.0 + epsilon])}
     mean["G"] = np.full((1, n), 1.0 / n)
     # Divided by n, the programme has the same minimiser and is better scaled.
-    beta, status = quadratic_minimum(K / n, -kappa / n, 1e-9, **box, **mean)
+    status, beta = quadratic_minimum(K / n, -kappa / n, 1e-9, **box, **mean)
     if status.name != "PIQP_SOLVED":
         raise ValueError("KMM found no weights: ridge is too large, or bound or epsilon too small")
     return np.clip(beta, 0.0, bound)

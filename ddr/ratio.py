@@ -41,24 +41,25 @@ def centers_of(estimator, X, weight, random_state):
 
 
 def quadratic_minimum(P, c, tol, **constraints):
-    """Where x'Px/2 + c'x is least, and the status of the solver."""
+    """The status of the solver, and where x'Px/2 + c'x is least."""
     import piqp  # which KLIEP and KMM alone need
 
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = tol
     solver.setup(P, c, **constraints)
-    status = solver.solve()
-    return solver.result.x, status
+    return solver.solve(), solver.result.x
 
 
 def far_share(X_train, X_test, max_rows=100):
     """Share of the test rows that lie far from every training row.
 
-    Far means farther than three times the median distance between training rows.
+    Far means farther than three times the median distance between training rows; from rows that
+    are all alike, any distance is far.
     """
     few_train, few_test = (X[:: -(-len(X) // max_rows)] for X in (X_train, X_test))
     _, nearest = pairwise_distances_argmin_min(few_test, X_train)
-    return float(np.mean(nearest > 3.0 * median_distance(few_train)))
+    alike = len(X_train) > 1 and not np.ptp(X_train, axis=0).any()
+    return float(np.mean(nearest > (0.0 if alike else 3.0 * median_distance(few_train))))
 
 
 def doubt(X_train, X_test, weights):

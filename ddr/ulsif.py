@@ -104,38 +104,31 @@ def _spectrum(S):
 
 
 class _Moments:
-    """The two samples seen through the kernels of one set of centres."""
+    """The two samples seen through the kernels of one set of centres, at several widths."""
 
-    def __init__(self, X_train, X_test, centers):
-        self.train = KernelBlocks(X_train, centers)
-        self.test = KernelBlocks(X_test, centers)
-        self._spectra = {}
+    def __init__(self, X_train, X_test, centers, sigmas):
+        self.train, self.test = KernelBlocks(X_train, centers), KernelBlocks(X_test, centers)
+        self.sigmas, b = sigmas, len(centers)
+        S = np.zeros((len(sigmas), b, b))
+        for _, i, K in self.train.at_each(sigmas):
+            S[i] += second_moment(K, len(X_train))
+        self.spectra = list(map(_spectrum, S))  # the same for every test weight
 
-    def spectra(self, sigmas):
-        """Eigenvalues and eigenvectors of S at each width: the same for every test weight."""
-        new = [sigma for sigma in sigmas if sigma not in self._spectra]
-        if new:
-            b = len(self.train.centers)
-            S = np.zeros((len(new), b, b))
-            for _, i, K in self.train.at_each(new):
-                S[i] += second_moment(K, len(self.train.X))
-            self._spectra |= zip(new, map(_spectrum, S), strict=True)
-        return [self._spectra[sigma] for sigma in sigmas]
-
-    def first_moments(self, sigmas, weight):
-        s, total = np.zeros((len(sigmas), len(self.test.centers))), weight.sum()
-        for rows, i, K in self.test.at_each(sigmas):
+    def first_moments(self, weight):
+        s, total = np.zeros((len(self.sigmas), len(self.test.centers))), weight.sum()
+        for rows, i, K in self.test.at_each(self.sigmas):
             s[i] += soft_moment(K, weight[rows], total)
         return s
 
-    def coefficients(self, sigma, lam, weight, clip):
-        (spectrum,), total = self.spectra([sigma]), weight.sum()
-        s = sum(soft_moment(K, weight[rows], total) for rows, K in self.test.at(sigma))
-        alpha = ulsif_coefficients(spectrum, s, lam)
+    def coefficients(self, i, lam, weight, clip):
+        """Those at one of the widths."""
+        blocks, total = self.test.at(self.sigmas[i]), weight.sum()
+        s = sum(soft_moment(K, weight[rows], total) for rows, K in blocks)
+        alpha = ulsif_coefficients(self.spectra[i], s, lam)
         return np.maximum(alpha, 0.0) if clip == "coefficients" else alpha
 
 
-def _loo_scores(moments, sigmas, lams, weight, clip):
+def _loo_scores(moments, lams, weight, clip):
     """Leave-one-out scores of all widths and regularisations, in closed form.
 
     Without one row the coefficients are ``f (B^-1 s + h B^-1 k)``, k the row's kernel values. With
@@ -144,13 +137,12 @@ def _loo_scores(moments, sigmas, lams, weight, clip):
     the mass u of the total W.
     """
     n, total = len(moments.train.X), weight.sum()
-    spectra = moments.spectra(sigmas)
-    first = moments.first_moments(sigmas, weight)
+    sigmas, first = moments.sigmas, moments.first_moments(weight)
 
     def left_out_ratios(lams):
         return [
             _left_out(U, 1.0 / np.add.outer(eigenvalues, lams), U.T @ s, clip)
-            for (eigenvalues, U), s in zip(spectra, first, strict=True)
+            for (eigenvalues, U), s in zip(moments.spectra, first, strict=True)
         ]
 
     squares, linear = np.zeros((2, len(sigmas), len(lams)))
@@ -285,19 +277,20 @@ class ULSIF(DensityRatio):
         self.centers_ = centers_of(self, X_test, test_weight, random_state)
         self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
         self.lams_ = check_grid(self.lam, "lam", LAMBDAS)
-        return _Moments(X_train, X_test, self.centers_)
+        return _Moments(X_train, X_test, self.centers_, self.sigmas_)
 
     def _select(self, moments, test_weight):
         """Choose width and regularisation by the smallest score."""
         self.scores_, best = None, (0, 0)
         if len(self.sigmas_) * len(self.lams_) > 1:
-            self.scores_ = _loo_scores(moments, self.sigmas_, self.lams_, test_weight, self.clip)
+            self.scores_ = _loo_scores(moments, self.lams_, test_weight, self.clip)
             best = np.unravel_index(np.argmin(self.scores_), self.scores_.shape)
         self.sigma_, self.lam_ = float(self.sigmas_[best[0]]), float(self.lams_[best[1]])
 
     def _match(self, moments, test_weight):
         """Fit the coefficients at the width chosen; the ratio at the training rows."""
-        self.alpha_ = moments.coefficients(self.sigma_, self.lam_, test_weight, self.clip)
+        i = self.sigmas_.tolist().index(self.sigma_)
+        self.alpha_ = moments.coefficients(i, self.lam_, test_weight, self.clip)
         return np.maximum(moments.train.product(self.alpha_, self.sigma_), 0.0)
 
     def _predict(self, X):

@@ -42,10 +42,7 @@ def both(path, parameter):
     """Values of two small runs that differ in this parameter alone."""
     values = {p.name: p.default for p in read_parameters(path)}
     values |= EXTREMES[path.stem][0] | NEEDED.get(parameter.name, {})
-    changed = another(parameter, values[parameter.name])
-    if parameter.within:  # which then holds both values
-        values[parameter.within] = [*values[parameter.name], *changed]
-    return values, values | {parameter.name: changed}
+    return values, values | {parameter.name: another(parameter, values[parameter.name])}
 
 
 @pytest.fixture(scope="module")

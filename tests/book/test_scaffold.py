@@ -11,17 +11,6 @@ from sklearn.linear_model import LogisticRegression
 
 import ddr
 
-
-def listed_pages(root):
-    """The Markdown pages that the table of contents names."""
-    text = (root / "_toc.yml").read_text(encoding="utf-8")
-    return [root / f"{name}.md" for name in re.findall(r"(?:file|root): (book/\S+)", text)]
-
-
-def test_every_listed_page_exists(root):
-    assert [page.name for page in listed_pages(root) if not page.exists()] == []
-
-
 PUBLIC = [name for name in ddr.__all__ if name != "__version__"]
 
 
@@ -103,14 +92,6 @@ def test_workflows_are_pinned_and_modest(root, name):
         job for job, body in workflow["jobs"].items() if "write" in str(body.get("permissions"))
     }
     assert writing <= {"deploy"}
-
-
-def test_vendored_mathjax_is_complete(root):
-    folder = root / "book" / "_static" / "mathjax"
-    assert (folder / "tex-mml-chtml.js").stat().st_size > 1_000_000
-    assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
-    fonts = list((folder / "output" / "chtml" / "fonts" / "woff-v2").glob("*.woff"))
-    assert len(fonts) == 23
 
 
 def test_the_record_of_reliability_is_that_of_these_tests(root):

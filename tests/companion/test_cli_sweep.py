@@ -79,14 +79,6 @@ def test_runs_that_are_there_are_counted_and_the_comparison_is_told(path, small,
     assert computed(again) == [1]
 
 
-def test_fresh_computes_again_what_is_asked_and_nothing_else(path, small, capsys):
-    fill(path, small("synthetic"), small("synthetic", "tuned"))
-    assert command(path, "--fresh", "--runs", "2") == 0
-    assert computed(capsys.readouterr().out) == [2]
-    assert len(store_of(small("synthetic"), path).done()) == 2
-    assert len(store_of(small("synthetic", "tuned"), path).done()) == 3
-
-
 def test_runs_of_other_parameters_are_computed_beside_and_gone_with_fresh(path, small, capsys):
     fill(path, changed(small("synthetic"), seed=1), runs=1)
     assert command(path) == 0
@@ -224,17 +216,8 @@ def test_publish_writes_what_the_store_holds_and_takes_out_what_is_named(
     assert published_results(into).empty
 
 
-def test_publish_refuses_other_parameters_and_what_is_no_store(path, tmp_path, small, capsys):
-    into = tmp_path / "results"
-    fill(path, small("synthetic"))
-    fill(tmp_path / "other", changed(small("synthetic"), seed=1), runs=1)
-    assert main(["publish", "--store", path, "--into", into]) == 0
-    again = ["publish", "--store", tmp_path / "other", "--into", into]
-    assert main(again) == 1
-    assert "take published ones out by --replace" in capsys.readouterr().err
-    assert main([*again, "--replace"]) == 0
-    assert published_results(into)["seed"].tolist() == [0]
-    assert main(["publish", "--store", tmp_path / "none", "--into", into]) == 2
+def test_publish_refuses_what_is_no_store(tmp_path, capsys):
+    assert main(["publish", "--store", tmp_path / "none", "--into", tmp_path]) == 2
     assert "--store must be a folder with runs" in capsys.readouterr().err
 
 

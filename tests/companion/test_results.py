@@ -137,10 +137,8 @@ TABLES = "synthetic-tables.csv"
     ("harm", "said"),
     [
         (lambda f: alter(f / TABLES), f"{TABLES} {SAID}"),
-        (lambda f: alter(f / "parameters.json"), f"parameters.json {SAID}"),
         (lambda f: (f / TABLES).unlink(), f"{TABLES} {SAID}"),
         (lambda f: (f / TABLES).rename(f / "a.csv"), f"a.csv, {TABLES} {SAID}"),
-        (lambda f: (f / TABLES).write_bytes(b""), f"{TABLES} {SAID}"),
         (lambda f: (f / "SHA256SUMS").unlink(), f"parameters.json, {TABLES} {SAID}"),
         (lambda f: (f / "SHA256SUMS").write_bytes(b"\xff\xfe"), SAID),
         (lambda f: (f / "more.csv").write_text("a,b\n"), f"more.csv {SAID}"),

@@ -19,14 +19,10 @@ def test_numbers_are_printed_as_asked_and_counts_as_they_are():
     ("cell", "numeric"),
     [
         ("**0.9533 ± 0.0143** (agrees)", True),
-        ("2.7e-05", True),
         ("+0.0012 to −0.0034", True),
         ("3 of 10", True),
-        ("97 %", True),
-        ("100", True),
         ("–", False),
         ("agrees (1.00)", False),
-        ("one run: no interval", False),
         ("10 runs of a case", False),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from ddr import KLIEP, ULSIF, DDRClassifier, IWSearchCV, KDERatio, OverlapWarning
+from ddr import KLIEP, KMM, ULSIF, DDRClassifier, IWSearchCV, KDERatio, OverlapWarning
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,13 @@ def test_copies_of_all_rows_change_the_choice_alone(samples):
     grid = one | {"lam": [0.001, 0.1]}
     scores = ULSIF(**grid).fit(*twice).scores_, ULSIF(**grid).fit(X, T).scores_
     assert np.all(scores[0] < scores[1])  # errors at rows whose copy was learned look smaller
+
+
+@pytest.mark.parametrize("ratio", [ULSIF(), KLIEP(), KMM(), KDERatio()], ids=repr)
+@pytest.mark.hardening("extreme numbers", mends="A sample of equal rows was judged without a word.")
+def test_equal_rows_elsewhere_are_said_to_be_far(ratio):
+    with pytest.warns(OverlapWarning, match="100% of the test rows lie far from every training"):
+        ratio.fit(np.ones((50, 2)), np.full((40, 2), 1.1))
 
 
 @pytest.mark.hardening("mistake", mends="A regressor in a search failed deep inside.")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import gaussian_kde
+from scipy.stats import gaussian_kde, multivariate_normal
 
 from ddr import KDERatio
-from ddr.kde import scott_bandwidth
+from ddr.kde import log_density, scott_bandwidth
 from ddr.ratio import OverlapWarning
 
 
@@ -30,6 +30,14 @@ def test_quotient_of_scipys_densities_in_one_column(soft):
     expected = scipy_kde(X_test, 0.35, weight)(rows) / scipy_kde(X_train, 0.35)(rows)
     assert_allclose(fitted.predict(rows[:, None]), expected, rtol=1e-8)
     assert fitted.sigma_ == (0.35, 0.35)
+
+
+def test_log_density_is_that_of_weighted_normal_densities():
+    rng = np.random.default_rng(0)
+    X, rows, weight = rng.normal(size=(6, 3)), rng.normal(size=(9, 3)), rng.gamma(1.0, size=9)
+    each = [multivariate_normal(row, 0.7**2 * np.eye(3)).pdf(X) for row in rows]
+    expected = np.log(np.average(each, axis=0, weights=weight))
+    assert_allclose(log_density(X, rows, weight, 0.7), expected)
 
 
 def test_default_bandwidths_follow_scotts_rule_for_each_sample():

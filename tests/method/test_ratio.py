@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from ddr import KLIEP, KMM, ULSIF, KDERatio
-from ddr.ratio import OverlapWarning, far_share
+from ddr.ratio import OverlapWarning, doubt, far_share
 
 EVERY = [ULSIF(n_centers=n_centers, random_state=0) for n_centers in (15, 100)]
 EVERY += [ULSIF(clip="coefficients", n_centers=15, random_state=0), KMM(), KDERatio()]
@@ -164,6 +164,31 @@ def test_overlap_looks_only_at_test_rows_that_count():
         KMM(1.0).fit(X_train, both, weight)
     with pytest.warns(OverlapWarning, match="100% of the test rows lie far from every training"):
         KMM(1.0).fit(X_train, both, 1.0 - weight)
+
+
+@pytest.mark.parametrize(
+    ("n", "equal", "few"),
+    [
+        (1000, 9, True),
+        (1000, 10, False),
+        (100, 1, True),
+        (100, 2, False),
+        (3, 1, True),
+        (2, 1, False),
+    ],
+)
+def test_few_rows_that_carry_the_weights_are_said(n, equal, few):
+    X = np.linspace(0, 1, n)[:, None]
+    said = doubt(X, X, np.repeat([0.5, 0.0], [equal, n - equal]))
+    words = f"the weights rest on {equal}.0 of {n} training rows (effective sample size)"
+    assert said == (f"{words}: training and test samples hardly overlap" if few else None)
+
+
+@pytest.mark.parametrize(("far", "said"), [(2, True), (1, False)])
+def test_far_test_rows_are_said_from_half_of_them_on(far, said):
+    X_train = np.linspace(0, 1, 9)[:, None]
+    found = doubt(X_train, np.repeat([0.5, 99.0], [4 - far, far])[:, None], np.ones(9))
+    assert (found or "").startswith("50% of the test rows lie far") == said
 
 
 def test_far_share_by_hand():

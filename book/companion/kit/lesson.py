@@ -48,17 +48,11 @@ class Lesson:
         if self.experiment == "synthetic":
             self.settings = with_cases(self.settings, [*self.cases, str(scope["n_shown"])])
 
-    def _cases(self):
+    def _cases(self, pairs="pairs"):
         scope = self.scope
         if self.experiment == "cross":
-            return [f"{d} {pair}" for d in scope["directions"] for pair in scope["pairs"]]
+            return [f"{d} {pair}" for d in scope["directions"] for pair in scope[pairs]]
         return [str(n) for n in scope["n_train"]] if "n_train" in scope else scope["cases"]
-
-    def _verified(self):
-        if self.experiment != "cross":
-            return self.cases
-        scope = self.scope
-        return [f"{d} {pair}" for d in scope["directions"] for pair in scope["verify_pairs"]]
 
     @cached_property
     def shown(self):
@@ -88,7 +82,8 @@ class Lesson:
         print(self.shown)
         say(what_is_missing(self.shown, self.scope["n_runs"], self.cases))
         tolerance = 5 / self.scope["n_test"] if self.experiment == "synthetic" else 0.02
-        say(recomputed(self.settings, self.scope["verify_runs"], self._verified(), tolerance))
+        verified = self._cases("verify_pairs")
+        say(recomputed(self.settings, self.scope["verify_runs"], verified, tolerance))
         shifted = bool(self.scope.get("strength", 1))
         no_shift = "No shift (strength 0): the print is not judged by it."
         name = self.settings["protocol"]

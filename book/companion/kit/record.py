@@ -63,10 +63,6 @@ def make_crate(results):
     data, now = _data(crate), datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     printed = _add_input(crate, BOOK / "paper_values.yml", "The values that the paper prints")
     roles = _add_input(crate, BOOK / "cell_roles.yml", "Which cells a protocol was chosen by")
-    measured = [
-        _entity(crate, f"#column-{name}", "PropertyValue", name, description=about)
-        for name, about in _COLUMNS.items()
-    ]
     all_runs = []
     for experiment, protocol in product(EXPERIMENTS, PROTOCOLS):
         name = f"{experiment}-{protocol}"
@@ -78,7 +74,7 @@ def make_crate(results):
         values = judge(results, experiment, protocol).values[list(_COLUMNS)]
         about = f"{table_title(experiment)} beside our runs with {protocol} settings"
         table = _add_table(crate, name, values, about)
-        table["variableMeasured"] = measured
+        table["variableMeasured"] = [f"{name}: {about}" for name, about in _COLUMNS.items()]
         command = f"judge(results, {experiment!r}, {protocol!r})"
         made_of = [runs, printed, roles]
         _add_action(crate, f"judge-{name}", command, judges, made_of, table, endTime=now)

@@ -33,15 +33,14 @@ def times_table(root=ROOT):
     return Markdown(captioned(table, "Time to execute each notebook", "status-times"))
 
 
-def attempts():
-    """Read what the last `make reliability` tried to break, a row a test."""
-    record = json.loads((BOOK / "reliability.json").read_text(encoding="utf-8"))
-    return pd.DataFrame(record).T
+def _record(name):
+    """Read what `make reliability` or `make mutants` wrote last, a row a test or a module."""
+    return pd.DataFrame(json.loads((BOOK / name).read_text(encoding="utf-8"))).T
 
 
 def attempts_table():
     """Count the attempts of each kind, and those that held."""
-    counts = attempts().groupby("kind")[["tried", "held"]].sum().loc[list(KINDS)]
+    counts = _record("reliability.json").groupby("kind")[["tried", "held"]].sum().loc[list(KINDS)]
     counts.insert(0, "what was tried", list(KINDS.values()))
     counts.loc["all"] = ["**all**", *counts[["tried", "held"]].sum()]
     return Markdown(captioned(counts, "What was tried to break it", "reliability-counts"))
@@ -49,20 +48,14 @@ def attempts_table():
 
 def faults_list():
     """List the faults that once were there, with the test that notices each."""
-    mended = attempts().dropna(subset=["mends"]).sort_index()
+    mended = _record("reliability.json").dropna(subset=["mends"]).sort_index()
     faults = (f"- {t.mends} Noticed by `{t.Index}`." for t in mended.itertuples())
     return Markdown("\n".join(faults))
 
 
-def changes():
-    """Read what `make mutants` changed and what the tests noticed, a row a module."""
-    record = json.loads((BOOK / "mutants.json").read_text(encoding="utf-8"))
-    return pd.DataFrame(record).T
-
-
 def changes_table():
     """Tabulate, by module, the changes tried, those noticed, and those that need no test."""
-    table = changes()
+    table = _record("mutants.json")
     table["left"] = table["tried"] - table["noticed"] - table["explained"]
     counts = table[["changes", "tried", "noticed", "explained", "left"]].astype(int)
     counts.loc["**all**"] = counts.sum()
@@ -73,14 +66,12 @@ def changes_table():
 
 def changes_left():
     """Say which modules were edited since they were counted, and which were never."""
-    tried = changes()["sha256"]
+    tried = _record("mutants.json")["sha256"]
     found = {"Edited since then": [], "Not yet tried": []}
-    for path in [*(ROOT / "ddr").rglob("*.py"), *(BOOK / "companion" / "evidence").rglob("*.py")]:
-        name, now = path.relative_to(ROOT).as_posix(), path.read_bytes()
-        if name not in tried and path.name != "__init__.py":
-            found["Not yet tried"].append(f"`{name}`")
-        elif name in tried and tried[name] != hashlib.sha256(now).hexdigest():
-            found["Edited since then"].append(f"`{name}`")
+    for path in [*(ROOT / "ddr").rglob("*.py"), *(BOOK / "companion/evidence").rglob("*.py")]:
+        name, now = path.relative_to(ROOT).as_posix(), hashlib.sha256(path.read_bytes())
+        if path.name != "__init__.py" and tried.get(name) != now.hexdigest():
+            found["Edited since then" if name in tried else "Not yet tried"].append(f"`{name}`")
     return Markdown(
         "\n\n".join(
             f":::{{dropdown}} {say}: {len(names)} modules\n{', '.join(sorted(names))}\n:::"
