@@ -20,3 +20,10 @@ def repeated(X, y, weight):
     """The same data with weights written out as copies."""
     copies = weight.astype(int)
     return np.repeat(X, copies, axis=0), np.repeat(y, copies)
+
+
+def two_normal(n, prior, seed, gap=1.5, moved=0.0):
+    """Two normal classes, with the labels; ``moved`` moves both along the second column."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < prior).astype(int)
+    return rng.normal(size=(n, 3)) + gap * y[:, None] * [1, 0.5, 0] + [0, moved, 0], y

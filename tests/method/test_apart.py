@@ -1,10 +1,12 @@
 """How well two samples are told apart, against counts of pairs and a plain classifier."""
 
 import numpy as np
+from labelled_rows import two_normal
 from numpy.testing import assert_allclose
-from scipy.stats import norm
+from scipy.stats import mannwhitneyu, norm
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from ddr.guard.apart import tell_apart
 from ddr.iwcv import stratified_folds
@@ -38,3 +40,30 @@ def test_scores_are_held_out_and_of_standardised_columns():
         model = LogisticRegression(max_iter=1000).fit(Z[train], side[train], w[train])
         expected[held_out] = model.decision_function(Z[held_out])
     assert_allclose(np.concatenate(tell_apart(X, X_target, weight)[2]), expected, atol=1e-4)
+
+
+def test_samples_of_one_distribution_are_not_told_apart():
+    draws = [np.random.default_rng(s).normal(size=(2, 100, 3)) for s in range(20)]
+    found = [tell_apart(*pair) for pair in draws]
+    assert sum(p < 0.01 for _, p, _ in found) <= 2
+    for _, p, (source, target) in found[:3]:
+        options = {"alternative": "greater", "use_continuity": False, "method": "asymptotic"}
+        assert_allclose(p, mannwhitneyu(target, source, **options).pvalue)
+
+
+def test_telling_apart_sees_more_than_means_and_obeys_weights():
+    rng = np.random.default_rng(0)
+    ring = rng.normal(size=(300, 2))
+    ring = 2 * ring / np.linalg.norm(ring, axis=1)[:, None]
+    auc, p, (source, target) = tell_apart(rng.normal(size=(300, 2)), ring)
+    assert auc > 0.8
+    assert p < 1e-6
+    assert_allclose(auc, roc_auc_score(np.repeat([0, 1], 300), np.append(source, target)))
+    (X, y), (X_target, _) = two_normal(600, 0.5, 0), two_normal(600, 0.9, 1)
+    weight = np.where(y == 1, 1.8, 0.2)
+    corrected = tell_apart(X, X_target, weight)
+    assert corrected[0] < 0.55 < tell_apart(X, X_target)[0]
+    rows = np.random.default_rng(0).choice(
+        600, 600, p=weight / weight.sum()
+    )  # weights by other means
+    assert_allclose(tell_apart(X[rows], X_target)[0], corrected[0], atol=0.09)

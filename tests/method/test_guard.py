@@ -6,21 +6,16 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from labelled_rows import two_normal as classes
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize_scalar
-from scipy.stats import mannwhitneyu
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr import AgreementWarning, DDRClassifier, GuardedDDRClassifier, shift_report
 from ddr.guard import CHOICES, Rule
-from ddr.guard.apart import tell_apart
-from ddr.guard.prior import AdjustedClassifier, Crossfit, calibrate, em_prior, logarithms
 from ddr.paper.choices import fixed
 
 
@@ -31,13 +26,6 @@ def test_scikit_learns_checks(estimator, check):
         check(estimator)
 
 
-def classes(n, prior, seed, gap=1.5, moved=0.0):
-    """Two normal classes, with the labels; ``moved`` moves both along the second column."""
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < prior).astype(int)
-    return rng.normal(size=(n, 3)) + gap * y[:, None] * [1, 0.5, 0] + [0, moved, 0], y
-
-
 def guard(source, target, **options):
     learner = options.pop("estimator", LogisticRegression())
     return GuardedDDRClassifier(learner, random_state=0, **options).fit(*source, target)
@@ -46,117 +34,11 @@ def guard(source, target, **options):
 # ------------------------------------------------------------------------------------- the prior
 
 
-def test_em_finds_the_likeliest_prior():
-    rng = np.random.default_rng(0)
-    posteriors = rng.dirichlet([1, 1], 50)
-    train = np.array([0.3, 0.7])
-
-    def loss(p):
-        return -np.log(posteriors @ (np.array([p, 1 - p]) / train)).sum()
-
-    best = minimize_scalar(loss, bounds=(0.01, 0.99), method="bounded").x
-    assert_allclose(em_prior(posteriors, train)[0], best, atol=1e-4)
-
-
-def test_no_row_is_scored_by_a_model_that_learned_it():
-    X, y = (
-        np.random.default_rng(0).normal(size=(400, 2)),
-        np.random.default_rng(1).integers(2, size=400),
-    )
-    found = Crossfit(DecisionTreeClassifier(random_state=0), X, y, X)
-    said = found.source.argmax(axis=1)
-    assert abs(np.mean(said == y) - 0.5) < 0.1  # a tree knows by heart what it has seen
-    assert abs(np.mean(found.target.argmax(axis=1) == y) - 0.5) > 0.1
-
-
-def test_calibration_makes_labels_likeliest():
-    rng = np.random.default_rng(0)
-    truth = rng.normal(size=2000)
-    y = (rng.random(2000) < 1 / (1 + np.exp(-truth))).astype(int)
-    bold = 3 * truth + 2  # too sharp, and shifted
-    log = -np.logaddexp(0, np.column_stack([bold, -bold]))
-    temperature, offset = calibrate(log, y)
-    assert_allclose(temperature * bold + offset[1] - offset[0], truth, atol=0.4)
-    twice = calibrate(log, y, weight=np.where(y == 1, 2.0, 1.0))
-    assert twice[1][1] - twice[1][0] > offset[1] - offset[0] + 0.5
-    assert calibrate(log, y, temperature=False)[0] == 1
-
-
-@pytest.mark.parametrize("learner", [GaussianNB(), LogisticRegression()], ids=["NB", "LR"])
-def test_p_value_of_an_unchanged_prior_is_one(learner):
-    p = []
-    for seed in range(300):
-        (X, y), (X_target, _) = classes(100, 0.3, seed), classes(80, 0.3, 1000 + seed)
-        p.append(Crossfit(learner, X, y, X_target).unchanged())
-    assert np.mean(np.array(p) < 0.05) < 0.09
-    assert np.mean(np.array(p) < 0.2) < 0.27
-    assert 0.45 < np.mean(p) < 0.55
-    (X, y), (X_target, _) = classes(200, 0.3, 0), classes(200, 0.6, 1)
-    assert Crossfit(learner, X, y, X_target).unchanged() < 1e-4
-
-
-def test_p_value_of_an_unchanged_prior_is_that_of_permuting_the_samples():
-    (X, y), (X_target, _) = classes(150, 0.5, 3), classes(100, 0.42, 4)
-    found = Crossfit(LogisticRegression(), X, y, X_target)
-    folds = [
-        (found.source[found.fold == k, 1], found.target[found.target_fold == k, 1])
-        for k in range(5)
-    ]
-    rng, share = np.random.default_rng(0), np.bincount(found.target_fold) / 100
-
-    def apart(pairs):
-        return abs(sum(w * (t.mean() - s.mean()) for w, (s, t) in zip(share, pairs, strict=True)))
-
-    permuted = []
-    for _ in range(2000):
-        mixed = [rng.permutation(np.concatenate(pair)) for pair in folds]
-        permuted.append(
-            apart([(m[: len(s)], m[len(s) :]) for m, (s, _) in zip(mixed, folds, strict=True)])
-        )
-    assert_allclose(found.unchanged(), np.mean(np.array(permuted) >= apart(folds)), atol=0.04)
-
-
-def test_condition_says_whether_the_learner_tells_the_prior():
-    X, y = classes(300, 0.5, 0, gap=6)
-    assert Crossfit(GaussianNB(), X, y, X).condition() < 1.2
-    assert Crossfit(GaussianNB(), X, np.random.default_rng(0).permutation(y), X).condition() > 8
-
-
 def test_class_weight_of_a_learner_is_no_shift():
     (X, y), (X_target, _) = classes(3000, 0.15, 0), classes(3000, 0.15, 1)
     model = guard((X, y), X_target, estimator=LogisticRegression(class_weight="balanced"))
     assert model.choice_ == "none"
     assert_allclose(list(model.report_.prior_ratio.values()), 1, atol=0.25)
-
-
-# ---------------------------------------------------------------------------------- two samples
-
-
-def test_samples_of_one_distribution_are_not_told_apart():
-    draws = [np.random.default_rng(s).normal(size=(2, 100, 3)) for s in range(20)]
-    found = [tell_apart(*pair) for pair in draws]
-    assert sum(p < 0.01 for _, p, _ in found) <= 2
-    for _, p, (source, target) in found[:3]:
-        options = {"alternative": "greater", "use_continuity": False, "method": "asymptotic"}
-        assert_allclose(p, mannwhitneyu(target, source, **options).pvalue)
-
-
-def test_telling_apart_sees_more_than_means_and_obeys_weights():
-    rng = np.random.default_rng(0)
-    ring = rng.normal(size=(300, 2))
-    ring = 2 * ring / np.linalg.norm(ring, axis=1)[:, None]
-    auc, p, (source, target) = tell_apart(rng.normal(size=(300, 2)), ring)
-    assert auc > 0.8
-    assert p < 1e-6
-    assert_allclose(auc, roc_auc_score(np.repeat([0, 1], 300), np.append(source, target)))
-    (X, y), (X_target, _) = classes(600, 0.5, 0), classes(600, 0.9, 1)
-    weight = np.where(y == 1, 1.8, 0.2)
-    corrected = tell_apart(X, X_target, weight)
-    assert corrected[0] < 0.55 < tell_apart(X, X_target)[0]
-    rows = np.random.default_rng(0).choice(
-        600, 600, p=weight / weight.sum()
-    )  # weights by other means
-    assert_allclose(tell_apart(X[rows], X_target)[0], corrected[0], atol=0.09)
 
 
 # ------------------------------------------------------------------------------- without labels
@@ -331,18 +213,6 @@ def test_errors_name_argument_value_and_what_is_allowed(call, message):
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match=message):
             call(X, y)
-
-
-def test_adjusting_is_bayes_rule():
-    X, y = classes(100, 0.5, 0)
-    model = GaussianNB().fit(X, y)
-    wanted = model.predict_proba(X) * [0.4, 1.6]
-    adjusted = AdjustedClassifier(model, offset=np.log([0.4, 1.6]))
-    assert_allclose(
-        adjusted.predict_proba(X), wanted / wanted.sum(axis=1, keepdims=True), rtol=1e-6
-    )
-    assert_array_equal(adjusted.predict(X), wanted.argmax(axis=1))
-    assert np.all(np.isfinite(logarithms(np.array([[0.0, 1.0]]))))
 
 
 def test_low_agreement_warns():

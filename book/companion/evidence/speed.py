@@ -33,12 +33,12 @@ def answer(rows):
             both = pd.merge(*parts, on=["question", "problem"])
             nearer = (both["error_x"] < both["error_y"]).sum()
             found.append(
-                f"{theirs} takes {_span(both['times_x'])} times the processor time of `{ours}`; "
-                f"its error is smaller in {nearer} of {len(both)} cases."
+                f"{theirs} takes {_span(both['times_x'])} times the processor time of `{ours}`, "
+                f"and its error is smaller in {nearer} of {len(both)} cases."
             )
     ddr = rows.loc[rows["method"].str.startswith("ddr DDRClassifier"), "times"]
     found.append(f"A whole fit of DDR costs {_span(ddr)} fits of uLSIF, the learner included.")
-    return Markdown(" ".join(found))
+    return Markdown("\n".join(f"- {each}" for each in found))
 
 
 def _span(numbers):
