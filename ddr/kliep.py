@@ -1,7 +1,6 @@
 r"""Kullback-Leibler importance estimation procedure (KLIEP), with soft test rows."""
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ddr._checks import check_count, check_grid
@@ -157,10 +156,8 @@ class KLIEP(DensityRatio):
         self.scores_, best = None, 0
         if len(self.sigmas_) > 1 and len(X_test) > 1:  # a single row cannot be held out
             folds = rng.permutation(len(X_test)) % n_folds
-            self.scores_ = np.array(
-                [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
-            )
-            best = np.argmax(self.scores_)
+            scores = [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
+            self.scores_, best = np.array(scores), np.argmax(scores)
         self.sigma_ = float(self.sigmas_[best])
 
     def _score(self, train, X_test, test_weight, sigma, folds):
@@ -174,9 +171,3 @@ class KLIEP(DensityRatio):
 
     def _predict(self, X):
         return KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_)
-
-    def matcher(self, X_train, X_test, reselect=False):
-        """Prepare repeated fits, with centres drawn once from all test rows."""
-        centers = centers_of(self, X_test, None, check_random_state(self.random_state))
-        ratio = clone(self).set_params(centers=centers)
-        return DensityRatio.matcher(ratio, X_train, X_test, reselect)
