@@ -78,6 +78,9 @@ BREAKS = {
     "from the root: {glue:text}`02_x.ipynb::gain`": lambda cells: cells[0].update(
         source="# Title\n{glue:text}`02_x.ipynb::gain`"
     ),
+    "without a label": lambda cells: cells[0].update(
+        source="# Title\n```{prf:theorem}\n:nonumber:\n```"
+    ),
     "# title": lambda cells: cells[0].update(source="no title"),
     "without alt text (metadata": lambda cells: cells[2].outputs.append(_output("image/png", "")),
     "without a caption": lambda cells: cells[2].outputs.append(_output("image/png", "")),
