@@ -14,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 from benchmarks.natural_measure import SEEN
 from benchmarks.natural_tasks import TASKS
+from benchmarks.selection import by_pairs, coda, model_picker
 from ddr.guard.guarded import OFFSET_STRENGTH
 from ddr.guard.labels import chosen, judge
 from ddr.guard.prior import calibrate
@@ -72,46 +73,23 @@ class Fit:
                 row[name], row[f"{name}, log-loss"] = self.gain(log), self.log_loss(log)
         return row | {"oracle": max(self.gains.values())}
 
-    def weighted(self, budget, rng):
-        """Rows drawn by how many pairs of candidates disagree; unbiased by LURE weights.
-
-        Farquhar, Gal and Rainforth (2021).
-        """
-        pairs = np.array([36 - np.sum(np.bincount(c) ** 2) for c in self.said[:, self.open].T])
-        order = np.argsort(rng.exponential(size=len(pairs)) / pairs)
-        drawn, pairs, n = self.open[order], pairs[order], len(order)
-        chance = pairs / (pairs.sum() - np.cumsum(pairs) + pairs)
-        t, used = np.arange(1, n + 1), min(budget, n)
-        weight = (n - used) / np.maximum(n - t, 1) * (1 / ((n - t + 1) * chance) - 1)
-        weight = 1 + np.where(t < n, weight, 0.0)
-        right = self.right[:, drawn[:used]] * weight[:used]
-        return CANDIDATES[right.sum(axis=1).argmax()]
-
-    def model_picker(self):
-        """Active model selection by expected variance of the loss (Karimi and others, 2021)."""
-        loss, left = np.zeros(len(CANDIDATES)), self.open.copy()
-        for asked in range(max(ALL_BUDGETS) + 1):
-            if asked in ALL_BUDGETS or not len(left):
-                yield CANDIDATES[loss.argmin()]
-            if not len(left):
-                continue
-            share = np.exp(-0.5 * (loss - loss.min()))
-            said = self.said[:, left]
-            wrong = [share @ (said != c) / share.sum() for c in range(self.log.shape[2])]
-            place = np.max([w * (1 - w) for w in wrong], axis=0).argmax()
-            loss += said[:, place] != self.y[left[place]]
-            left = np.delete(left, place)
-
     def strategies(self):
         """Yield number of labels, strategy, gain and labels used, for each repetition."""
-        for budget, name in zip(ALL_BUDGETS, self.model_picker(), strict=False):
-            yield budget, "model picker", self.gains[name], budget
+        posteriors = softmax(self.log, axis=2)
+        by_others = {
+            "model picker": model_picker(self.said, self.y, ALL_BUDGETS),
+            "CODA": coda(posteriors, self.y, ALL_BUDGETS),
+        }
+        for strategy, places in by_others.items():
+            for budget, place in zip(ALL_BUDGETS, places, strict=True):
+                yield budget, strategy, self.gains[CANDIDATES[place]], budget
         for repetition in range(REPETITIONS):
             rng = np.random.default_rng(repetition)
             order = self.order[: len(self.open)] if repetition == 0 else rng.permutation(self.open)
             by_chance = rng.permutation(len(self.y))
             for budget in ALL_BUDGETS:
-                yield budget, "pairs", self.gains[self.weighted(budget, rng)], budget
+                place = by_pairs(self.said, self.y, budget, rng)
+                yield budget, "pairs", self.gains[CANDIDATES[place]], budget
                 yield from self._choices(budget, order[:budget], by_chance[:budget])
         for budget, said in self.held_out.items():
             yield budget, "judged", self.gain(self.judged(budget, said)), budget

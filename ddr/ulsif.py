@@ -11,7 +11,18 @@ from ddr._checks import check_choice, check_grid
 from ddr.kernels import WIDTHS, KernelBlocks, median_distance
 from ddr.ratio import DensityRatio, centers_of
 
-LAMBDAS = np.logspace(-3, 1, 9)
+
+def default_lams(n_train):
+    """Candidates for the regularisation: nine from 1e-3, or from 1/n_train if that is less, to 10.
+
+    A matrix estimated from more rows needs less regularisation; a fixed lower end would bind.
+
+    Examples
+    --------
+    >>> default_lams(5000)[[0, -1]].tolist()
+    [0.0002, 10.0]
+    """
+    return np.geomspace(min(1e-3, 1 / n_train), 10, 9)
 
 
 def second_moment(K, n_rows=None):
@@ -202,7 +213,8 @@ class ULSIF(DensityRatio):
         Kernel width, or candidates for it. None means nine widths from a quarter to four times
         the median distance between the centres.
     lam : float, array-like or None, default=None
-        Regularisation, or candidates. None means nine values from 1e-3 to 10.
+        Regularisation, or candidates. None means nine values from 1e-3 to 10, or from
+        1/n_train where there are more than a thousand training rows.
     n_centers : int, default=100
         Number of kernel centres, drawn from the test rows in proportion to their weight. With tens
         of columns and thousands of rows, 200 and ``lam=np.logspace(-5, 1, 9)`` are more accurate.
@@ -276,7 +288,7 @@ class ULSIF(DensityRatio):
         check_choice(self.clip, "clip", ("ratio", "coefficients"))
         self.centers_ = centers_of(self, X_test, test_weight, random_state)
         self.sigmas_ = check_grid(self.sigma, "sigma", median_distance(self.centers_) * WIDTHS)
-        self.lams_ = check_grid(self.lam, "lam", LAMBDAS)
+        self.lams_ = check_grid(self.lam, "lam", default_lams(len(X_train)))
         return _Moments(X_train, X_test, self.centers_, self.sigmas_)
 
     def _select(self, moments, test_weight):

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
 from ddr import ULSIF, kernels
-from ddr.ulsif import LAMBDAS, WIDTHS, second_moment, soft_moment, ulsif_coefficients
+from ddr.ulsif import WIDTHS, default_lams, second_moment, soft_moment, ulsif_coefficients
 
 WEIGHTS = {
     "ones": lambda rng, n: np.ones(n),
@@ -213,8 +213,24 @@ def test_default_grids_are_about_the_median_distance():
     distances = cdist(X_test, X_test)[np.triu_indices(30, 1)]
     assert_allclose(ratio.sigmas_, np.median(distances) * 2.0 ** np.linspace(-2, 2, 9))
     assert_allclose(ratio.lams_, 10.0 ** np.linspace(-3, 1, 9))
-    assert ratio.scores_.shape == (len(WIDTHS), len(LAMBDAS)) == (9, 9)
+    assert ratio.scores_.shape == (len(WIDTHS), len(ratio.lams_)) == (9, 9)
     assert_array_equal(ratio.centers_, X_test)
+
+
+def test_default_regularisation_goes_lower_where_there_are_many_training_rows():
+    for n in (2, 999, 1000):
+        assert_allclose(default_lams(n), 10.0 ** np.linspace(-3, 1, 9))
+    assert_allclose(default_lams(10_000), 10.0 ** np.linspace(-4, 1, 9))
+    rng = np.random.default_rng(0)
+    X_train, X_test = rng.standard_normal((2, 2000, 50))
+    X_test[:, :2] = 0.6 + 0.7 * X_test[:, :2]
+    z = X_train[:, :2]
+    truth = np.exp(((z**2 - ((z - 0.6) / 0.7) ** 2) / 2).sum(axis=1)) / 0.7**2
+    options = [{}, {"lam": default_lams(1)}]
+    found = [ULSIF(random_state=0, **o).fit(X_train, X_test) for o in options]
+    assert found[0].lams_[0] == pytest.approx(1 / 2000)
+    errors = [np.mean((ratio.weights_ - truth) ** 2) for ratio in found]
+    assert errors[0] < errors[1]
 
 
 def test_wide_kernels_and_strong_regularisation_have_their_limits():
