@@ -10,11 +10,11 @@ from pandas import DataFrame
 
 def test_means_are_paired_by_case_and_method(tmp_path, make_notebook):
     def notebook(cases, means):
-        table = DataFrame({"Case": list(cases), "uLSIF": [f"{mean} ± 0.01 (near)" for mean in means]})
-        shown = [
-            html(DataFrame({"Case": ["a"], "uLSIF": ["0.1"]}), "Means"),
-            html(table, "Our Table 2"),
-        ]
+        table = DataFrame(
+            {"Case": list(cases), "uLSIF": [f"{mean} ± 0.01 (near)" for mean in means]}
+        )
+        other = DataFrame({"Case": ["a"], "uLSIF": ["0.1"]})
+        shown = html(other, "Means"), html(table, "Our Table 2")
         outputs = [nbformat.v4.new_output("display_data", data={"text/html": h}) for h in shown]
         return make_notebook("# T", ("table", {"outputs": outputs}))
 
