@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from companion.paths import ROOT
-from companion.runs_commands import multiverse, publish, reproduce, search, verify
+from companion.runs_commands import publish, reproduce, search, verify
 from ddr._version import __version__
 
 
@@ -23,7 +23,7 @@ def cli():
     """Make the book: notebooks, pages, runs and data."""
 
 
-for command in (reproduce, multiverse, search, verify, publish):
+for command in (reproduce, search, verify, publish):
     cli.add_command(command)
 
 

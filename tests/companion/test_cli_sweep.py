@@ -41,9 +41,9 @@ def small(monkeypatch):
         for name, protocol in multiverse.universes("synthetic").items()
         if name in ("random-counts", "hard-prior")
     }
-    monkeypatch.setattr("companion.runs.protocols.load_protocol", load_small)
-    monkeypatch.setattr("companion.runs.multiverse.universes", lambda experiment: two)
-    monkeypatch.setattr("companion.runs.multiverse.specifications", lambda experiment: {})
+    monkeypatch.setattr("companion.runs.reproduce.load_protocol", load_small)
+    monkeypatch.setattr("companion.runs.reproduce.universes", lambda experiment: two)
+    monkeypatch.setattr("companion.runs.reproduce.specifications", lambda experiment: {})
     return load_small
 
 
@@ -178,16 +178,14 @@ def test_a_signal_loses_no_run_and_touches_nothing_published(path, words, sent):
     )
 
 
-def test_multiverse_prints_gains_beside_the_published(path, small, capsys):
-    fill(path, small("synthetic"))
-    for arguments, there, new in (([], 0, 4), ([], 4, 0), (["--fresh"], 0, 4)):
-        assert command(path, "--runs", "2", *arguments, name="multiverse") == 0
-        printed = capsys.readouterr().out
-        assert computed(printed) == [2 * new]
-        assert (f"{2 * there} of 8 runs were already in {path}" in printed) == bool(there)
-    found = re.findall(r"^(\S+) +([+-]\d+\.\d\d) +([+-]\d+\.\d\d)$", printed, re.M)
-    assert {name for name, *_ in found} == {"random-counts", "hard-prior"}
-    assert len(store_of(small("synthetic"), path).done()) == 3, "of another protocol: kept"
+def test_the_multiverse_is_compared_universe_by_universe(path, small, capsys):
+    arguments = ["--protocol", "multiverse", "--runs", "1"]
+    assert command(path, *arguments) == 0
+    printed = capsys.readouterr().out
+    assert computed(printed) == [4]
+    for name in ("random-counts", "hard-prior"):
+        said = f"universe:{name}: from the published runs: the largest difference of 6 accuracies"
+        assert said in printed
 
 
 def test_publish_writes_what_the_store_holds_and_takes_out_what_is_named(

@@ -68,10 +68,19 @@ def counted(n, noun):
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def protocols_named(experiment, name):
+    """Give one protocol of an experiment, or those of its multiverse."""
+    if name == "multiverse":
+        return [*universes(experiment).values(), *specifications(experiment).values()]
+    return [load_protocol(experiment, name)]
+
+
 def known_protocols():
     """Every protocol that has runs published: tables, universes and joint specifications."""
-    known = []
-    for experiment in EXPERIMENTS:
-        known += [load_protocol(experiment, name) for name in protocol_names()[experiment]]
-        known += [*universes(experiment).values(), *specifications(experiment).values()]
+    known = [
+        protocol
+        for experiment in EXPERIMENTS
+        for name in [*protocol_names()[experiment], "multiverse"]
+        for protocol in protocols_named(experiment, name)
+    ]
     return [protocol for protocol in known if names_of(protocol) in published_parameters()]
