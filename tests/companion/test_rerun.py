@@ -14,6 +14,7 @@ from companion.cli import main
 from companion.kit import compare_runs, status
 from companion.kit.execute import rerun
 from companion.kit.rerun_page import as_rerun, given_as_text, read_reruns
+from filelock import FileLock
 from markdown_it import MarkdownIt
 
 TITLE = "# Small\n\nSee {eq}`eq-a` and {doc}`/book/notation`."
@@ -105,6 +106,17 @@ def test_existing_run_is_kept_unless_forced(command, repository, capsys):
     assert path.read_text() == "earlier"
     assert command(*arguments, "--force") == 0
     assert printed(path) == ["20\n"]
+
+
+@pytest.mark.hardening(
+    "two at once", mends="Two reruns of one name both reported success, and one was lost."
+)
+def test_a_name_under_way_is_refused(command, repository, capsys):
+    locks = repository / "_build" / "locks"
+    locks.mkdir(parents=True)
+    with FileLock(locks / "01_small-same.lock"):
+        assert command("run", "01_small", "--name", "same") == 2
+    assert "a run named 'same' of 01_small is under way" in capsys.readouterr().err
 
 
 @pytest.mark.hardening(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import papermill
+from filelock import FileLock, Timeout
 
 from companion.browser.declared import check_values
 from companion.kit.parameters import find_notebook, read_parameters
@@ -18,7 +19,7 @@ from companion.kit.rerun_page import as_rerun
 from companion.paths import ROOT, RUNS, TIMES
 from companion.runs.store import replace_file
 
-FAILED = "artifacts/failed"
+FAILED, LOCKS = "artifacts/failed", "_build/locks"
 
 _RUN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _VOLATILE = ("papermill", "execution", "ExecuteTime")
@@ -54,9 +55,16 @@ def rerun(name, given, run_name, root=ROOT, force=False):
     if target.exists() and not force:
         shown = target.relative_to(root)
         raise FileExistsError(f"{shown} exists; choose another name or --force")
-    target.parent.mkdir(parents=True, exist_ok=True)  # now, not after the whole computation
-    executed, seconds = _papermill(path, values, root)
-    _write(as_rerun(strip_volatile(executed), path.stem, run_name, values, seconds), target)
+    locks = Path(root) / LOCKS
+    for folder in (locks, target.parent):  # now, not after the whole computation
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(locks / f"{target.stem}.lock", blocking=False):
+            executed, seconds = _papermill(path, values, root)
+            as_rerun(strip_volatile(executed), path.stem, run_name, values, seconds)
+            _write(executed, target)
+    except Timeout:
+        raise FileExistsError(f"a run named {run_name!r} of {path.stem} is under way") from None
     return target
 
 
