@@ -119,18 +119,12 @@ def execute(notebooks, root):
 
 
 @cli.command()
-@click.option("--check", is_flag=True, help="Write nothing; exit code 1 if it is not current.")
-def readme(check):
+def readme():
     """Write the README's numbers and picture from the published runs."""
-    from companion.kit.readme import stale, write
+    from companion.kit.readme import write
 
-    if not check:
-        for path in write():
-            click.echo(path)
-        return 0
-    old = stale()
-    click.echo("not current: run `ddr-book readme`" if old else "current")
-    return int(old)
+    for path in write():
+        click.echo(path)
 
 
 # Data

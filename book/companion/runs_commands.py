@@ -26,7 +26,6 @@ store_option = click.option(
 @jobs_option
 @click.option("--scheduler", metavar="tcp://…", help="A Dask cluster.")
 @store_option
-@click.option("--fresh", is_flag=True, help="First remove what is stored of what is asked.")
 def reproduce(experiments, protocol, **options):
     """Compute the paper's tables anew and compare them.
 
@@ -85,7 +84,6 @@ def verify(everything, jobs):
 @click.command()
 @store_option
 @click.option("--into", type=Path, help="The folder (default: book/results).")
-@click.option("--replace", is_flag=True, help="Take published runs of other parameters out.")
 @click.option(
     "--remove",
     nargs=2,
@@ -93,13 +91,13 @@ def verify(everything, jobs):
     metavar="EXPERIMENT PROTOCOL",
     help="Only take these published runs out; may be given several times.",
 )
-def publish(root, into, replace, remove):
+def publish(root, into, remove):
     """Add the runs of a store to the published ones, as sorted CSV files."""
     from companion.runs.published import publish, take_out
 
     if not remove and not root.is_dir():
         raise ValueError(f"--store must be a folder with runs, got {str(root)!r}, which is none")
-    for written in take_out(remove, into) if remove else publish(root, into, replace):
+    for written in take_out(remove, into) if remove else publish(root, into):
         click.echo(written)
 
 

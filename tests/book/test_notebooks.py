@@ -156,7 +156,7 @@ def test_other_differences_are_reported(stored, new, sentence):
         {"absolute": 1, "reason": "x"},
         {"abs": float("inf"), "reason": "x"},
         {"rel": float("nan"), "reason": "x"},
-        {"rel": 0.5, "reason": "x"},
+        {"rel": 0.6, "reason": "x"},
     ],
 )
 @pytest.mark.hardening("mistake", mends="An infinite tolerance passed for a comparison.")
@@ -207,7 +207,12 @@ CELLS = {
     "output missing now": ("0.5;", printed("0.5"), ROUNDING, "output fields"),
     "never run": ("print(1)", [], {"execution_count": None}, "The stored cell was never run"),
     "raises": ("1 / 0", [], {}, "ZeroDivisionError"),
-    "bad tolerance": ("print(0.5)", printed("0.5\n"), ABSURD, "tolerance needs abs of at most"),
+    "bad tolerance": (
+        "print(0.5)",
+        printed("0.5\n"),
+        ABSURD,
+        "abs of at most that share of the largest number stored",
+    ),
     "another picture": (
         PNG_CODE,
         shown("image/png", base64.b64encode(PNG_HEAD).decode(), IMAGE),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from itertools import product
 
 import nbformat
 import papermill
@@ -137,15 +138,9 @@ RERUN, IN_PLACE = ("run", "01_small", "--name", "x"), ("execute", "01_small")
     ("words", "sent"),
     [
         (RERUN, signal.SIGTERM),
-        (IN_PLACE, signal.SIGKILL),
         *(
             pytest.param(words, sent, marks=pytest.mark.weekly)
-            for words, sent in [
-                (RERUN, signal.SIGINT),
-                (RERUN, signal.SIGKILL),
-                (IN_PLACE, signal.SIGINT),
-                (IN_PLACE, signal.SIGTERM),
-            ]
+            for words, sent in product((RERUN, IN_PLACE), (signal.SIGINT, signal.SIGKILL))
         ),
     ],
 )

@@ -19,7 +19,6 @@ from companion.runs.results import (
     published_results,
     recomputed,
     stored_or_computed,
-    what_is_missing,
     with_cases,
 )
 
@@ -80,7 +79,6 @@ class Lesson:
         """Our table in the paper's layout, with what was computed again and what was judged."""
         runs, found = self.runs, self.found
         print(self.shown)
-        say(what_is_missing(self.shown, self.scope["n_runs"], self.cases))
         tolerance = 5 / self.scope["n_test"] if self.experiment == "synthetic" else 0.02
         verified = self._cases("verify_pairs")
         say(recomputed(self.settings, self.scope["verify_runs"], verified, tolerance))

@@ -47,19 +47,17 @@ def compute(work, **options):
     return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 
 
-def compute_and_tell(protocols, say, root, runs=None, jobs=1, scheduler=None, fresh=False):
+def compute_and_tell(protocols, say, root, runs=None, jobs=1, scheduler=None):
     """Compute the rows of protocols, and say what was done."""
     work, start = work_of(protocols, root, runs), time.monotonic()
     asked = sum(len(tasks) for *_, tasks in work)
     there = sum(len(set(tasks).intersection(store.done())) for store, _, tasks in work)
-    if there and not fresh:
-        say(f"{there} of {asked} runs were already in {root}; --fresh computes them again")
-    new = asked if fresh else asked - there
-    rows = compute(work, jobs=jobs, scheduler=scheduler, fresh=fresh, progress=True)
-    place = (
-        f"on {scheduler}" if scheduler else f"with {counted(effective_n_jobs(jobs or -1), 'job')}"
-    )
-    say(f"{counted(new, 'run')} computed in {time.monotonic() - start:.1f} s {place}")
+    if there:
+        say(f"{there} of {asked} runs were already in {root}; remove it to compute them again")
+    rows = compute(work, jobs=jobs, scheduler=scheduler, progress=True)
+    jobs = counted(effective_n_jobs(jobs or -1), "job")
+    place = f"on {scheduler}" if scheduler else f"with {jobs}"
+    say(f"{counted(asked - there, 'run')} computed in {time.monotonic() - start:.1f} s {place}")
     return rows
 
 
