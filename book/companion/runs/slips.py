@@ -50,9 +50,9 @@ class SlippedIWLSPC(IWLSPCCV):
             sigma, lam = self.sigmas_[row], self.lams_[column]
         if self.final != "chosen":
             sigma = max(self.sigmas_) if self.final == "widest" else self.final
-        shared = {"centers": self.centers_, "random_state": self.random_state, "loss": self.loss}
-        last = IWLSPCCV([sigma], [lam], **shared).fit(X, y, sample_weight)
-        self.best_sigma_, self.best_lam_, self.alpha_ = float(sigma), float(lam), last.alpha_
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        codes = np.searchsorted(self.classes_, y)
+        self._fit_coefficients(np.asarray(X), codes, weight, float(sigma), float(lam))
         return self
 
 
