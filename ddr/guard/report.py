@@ -93,11 +93,7 @@ class ShiftReport:
             ("Source against target, AUC", f"{self.auc:.2f}", f"p = {self.auc_p:.1g} of no shift"),
             ("The same, prior corrected", f"{self.residual_auc:.2f}", "0.5: nothing else shifted"),
             ("Prior ratio", ratios, f"p = {self.prior_p:.1g} of no change"),
-            (
-                "Condition of the prior",
-                f"{self.condition:.1f}",
-                "1: the learner tells it well",
-            ),
+            ("Condition of the prior", f"{self.condition:.1f}", "1: the learner tells it well"),
             ("Candidates disagree", f"{self.open:.0%}", f"no more can be gained ({changes})"),
         ]
         for name, gain in self.gains.items():
