@@ -1,5 +1,7 @@
 """The guard's rule as a flow chart, and what labels gain."""
 
+from functools import partial
+
 import numpy as np
 
 from companion.evidence import shifts
@@ -24,15 +26,16 @@ def rule_that_runs():
     figure, (axes,) = new_figure(7, 3.4)
     box = {"boxstyle": "round", "fc": "white", "ec": COLORS["blue"]}
     words = {"ha": "center", "va": "center"}
-    left = np.ones(len(seen), dtype=bool)
+    left, share = np.ones(len(seen), dtype=bool), partial(np.average, weights=seen.weight)
     for y, (question, yes) in enumerate(questions.items()):
-        gone, left = (left & ~yes).mean(), left & yes
+        gone, left = left & ~yes, left & yes
         axes.text(0, -y, question, bbox=box, **words)
         axes.annotate("", (1.0, -y), (0.5, -y), arrowprops={"arrowstyle": "->"})
-        axes.text(1.03, -y, f"no: leave the model, or label\n{gone:.0%} of the fits", va="center")
+        away = f"no: leave the model, or label\n{share(gone):.0%} of the fits"
+        axes.text(1.03, -y, away, va="center")
         axes.annotate("", (0, -y - 0.75), (0, -y - 0.25), arrowprops={"arrowstyle": "->"})
         axes.text(0.03, -y - 0.5, "yes", va="center", fontsize=8)
-    answer = f"Correct the class prior\n{left.mean():.0%} of the fits"
+    answer = f"Correct the class prior\n{share(left):.0%} of the fits"
     axes.text(0, -len(questions), answer, bbox=box | {"fc": "#e6f0f7"}, **words)
     note = (
         f"Where the AUC is at least {RULE.large:g} and correcting the prior leaves at most half\n"
@@ -51,6 +54,7 @@ _DRAWN = {
     "random": ("orange", "--"),
     "random, sure": ("purple", "--"),
     "model picker": ("red", ":"),
+    "CODA": ("red", "-."),
     "added asked 20": ("grey", "-"),
     "added random 20": ("grey", "--"),
 }

@@ -356,8 +356,8 @@ def words():
     gain, share, losers, fits = reached("best", 20)
     prior = points(reach("guard", "only class frequencies")["mean"])
     return Markdown(
-        f"On {natural.task.nunique()} natural shifts of as many tables ({fits:,} fits), in points "
-        "of accuracy over no weights:\n\n"
+        f"On {natural.task.nunique()} natural shifts of as many tables ({fits:,} fits, drawn "
+        f"{len(natural):,} times), in points of accuracy over no weights:\n\n"
         "- **The class-wise part, the paper's idea, rarely helps outside the paper.** DDR changes "
         f"the accuracy by {points(ddr['mean'])} on average; {ddr['losers']:.0%} of the "
         "fits lose more than 5.\n"
