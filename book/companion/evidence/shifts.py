@@ -225,12 +225,13 @@ def reached(strategy, labels, vault=None):
 
 def _line(name, gain, scores, losers=None):
     mean, low, high = clustered(gain, scores)
-    found = summary(gain, scores)
+    found, tasks = summary(gain, scores), by_task(gain, scores)
     losers = found["losers"] if losers is None else losers.mean()
     return {
         "method": name,
         "mean": points(mean),
         "95 % over tables": f"{points(low)} to {points(high)}",
+        "tasks won : lost": f"{(tasks > 0).sum()} : {(tasks < 0).sum()}",
         "worst task": points(found["worst"]),
         "lose > 5, %": f"{100 * losers:.1f}",
     }
@@ -288,8 +289,11 @@ def with_labels():
         row = {"strategy": name}
         for budget in BUDGETS:
             gain, share, losers, n = reached(strategy, budget)
-            row[f"{budget} labels"] = f"{points(gain)} ({share:.0%}; {losers:.1%})" if n else "–"
+            part = f"{share:.0%}; {losers:.1%}".replace("-", "−")
+            row[f"{budget} labels"] = f"{points(gain)} ({part})" if n else "–"
         rows.append(row)
+    spent = {f"{budget} labels": f"{_told(budget).used.mean():.1f}" for budget in BUDGETS}
+    rows.append({"strategy": "*labels spent, where rows are asked for*"} | spent)
     caption = (
         "Gain on natural shifts by number of labels; in brackets the share of what the best "
         "candidate in hindsight gains, and of fits that lose more than 5 points"
