@@ -2,10 +2,8 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.metrics import accuracy_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr._checks import check_rows
@@ -13,11 +11,6 @@ from ddr._domains import first_step, two_samples
 from ddr.iwcv import check_labels, weight_parameter
 from ddr.ratio import DensityRatio
 from ddr.ulsif import ULSIF
-
-
-def _learner_has(method):
-    """Whether the fitted learner, or the one to be fitted, has a method."""
-    return lambda self: hasattr(getattr(self, "estimator_", self._learner()), method)
 
 
 class AdaptingClassifier(ClassifierMixin, BaseEstimator):
@@ -84,21 +77,11 @@ class AdaptingClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities of each row, shape (n, m)."""
         return self._ask("predict_proba", X)
 
-    @available_if(_learner_has("predict_log_proba"))
-    def predict_log_proba(self, X):
-        """Logarithms of the class probabilities, where the learner has them."""
-        return self._ask("predict_log_proba", X)
-
-    @available_if(_learner_has("decision_function"))
-    def decision_function(self, X):
-        """Decision values, where the learner has them."""
-        return self._ask("decision_function", X)
-
     def score(self, X, y, sample_weight=None, *, sample_domain=None):
         """Accuracy; where ``sample_domain`` marks rows of both samples, that on the source."""
         if sample_domain is not None and np.any(np.asarray(sample_domain) > 0):
             X, y, _, sample_weight = two_samples(X, y, None, sample_domain, sample_weight)
-        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+        return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self):
         tags, first = super().__sklearn_tags__(), first_step(self.estimator)

@@ -8,9 +8,8 @@ import numpy as np
 from ddr._adapting import AdaptingClassifier
 from ddr._checks import check_count, check_given, check_weights
 from ddr._domains import check_alike, known_posteriors, rows_for_ratio, two_samples
-from ddr.algorithm import State, rounds, until_drop
+from ddr.algorithm import rounds, until_drop
 from ddr.information import effective_sample_size
-from ddr.iwcv import fit_weighted
 from ddr.ratio import LOW_AGREEMENT, AgreementWarning, OverlapWarning, doubt
 
 
@@ -163,8 +162,11 @@ class DDRClassifier(AdaptingClassifier):
         X, y, X_target, sample_weight = two_samples(X, y, X_target, sample_domain, sample_weight)
         X, y, X_target = self._check_samples(X, y, X_target)
         sample_weight = check_weights(sample_weight, len(y))
-        if X_target is None:
-            return self._fit_plain(learner, X, y, sample_weight)
+        plain = X_target is None
+        if plain:
+            message = "X_target was not given: this is the plain estimator, with weights of one"
+            warnings.warn(message, stacklevel=2)
+            X_target = X
         seen = []
 
         def view(model):
@@ -178,26 +180,16 @@ class DDRClassifier(AdaptingClassifier):
         states = rounds(X, y, X_target, learner, ratio, **options)
         max_iter = check_count(self.max_iter, "max_iter")
         states = _told(states, max_iter) if self.verbose else states
-        states, kept = self.stopping(states, max_iter=max_iter)
-        self._keep(states[kept], kept)
+        states, kept = ([next(states)], 0) if plain else self.stopping(states, max_iter=max_iter)
+        self.weights_, self.estimator_ = states[kept].weights, states[kept].model
+        self.class_ratio_, self.prior_ratio_ = states[kept].beta, states[kept].gamma
+        self.n_iter_ = 1 if plain else kept
         said = [state.posteriors.argmax(axis=1) for state in (states[0], states[kept])]
         self.agreement_ = float(np.mean(said[0] == said[1]))
         self.initial_estimator_ = states[0].model
         self.history_ = list(map(_record, states, [None, *states]))
         self._warn(states, seen)
         return self
-
-    def _fit_plain(self, learner, X, y, sample_weight):
-        message = "X_target was not given: this is the plain estimator, with weights of one"
-        warnings.warn(message, stacklevel=3)
-        ones, model = np.ones(len(y)), fit_weighted(learner, X, y, sample_weight)
-        self._keep(State(ones, ones, np.ones(len(self.classes_)), model, None), 1)
-        self.initial_estimator_, self.agreement_, self.history_ = model, 1.0, []
-        return self
-
-    def _keep(self, state, n_iter):
-        self.weights_, self.estimator_, self.n_iter_ = state.weights, state.model, n_iter
-        self.class_ratio_, self.prior_ratio_ = state.beta, state.gamma
 
     def _warn(self, states, seen):
         """Tell the caller of ``fit`` why the weights, or the model, may not be trusted."""

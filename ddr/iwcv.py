@@ -19,19 +19,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from ddr._checks import check_choice, check_count, check_given, check_weights
-from ddr._domains import rows_of, two_samples
+from ddr._domains import rows_of
 
 LOSSES = ("zero_one", "log", "squared")
 # Risks closer than this are the same number summed in another order.
@@ -214,7 +208,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     {'C': 1.0}
     """
 
-    __metadata_request__fit = {"X_target": True, "sample_domain": True}  # noqa: RUF012
+    __metadata_request__fit = {"X_target": True}  # noqa: RUF012
 
     def __init__(self, estimator, param_grid, cv=5, loss="zero_one", *, random_state=None):
         self.estimator = estimator
@@ -223,7 +217,7 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.loss = loss
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None, X_target=None, *, sample_domain=None):
+    def fit(self, X, y, sample_weight=None, X_target=None):
         """Score every candidate, then fit the best on all rows.
 
         Parameters
@@ -235,11 +229,8 @@ class IWSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X_target : array-like of shape (n_test, d), default=None
             For an estimator that adapts itself, like ``DDRClassifier``: every fit sees all of it,
             and the weights act on the scores only.
-        sample_domain : array-like of shape (n,), default=None
-            Instead of ``X_target``: negative for the rows of X that are the target.
         """
         check_choice(self.loss, "loss", LOSSES)
-        X, y, X_target, sample_weight = two_samples(X, y, X_target, sample_domain, sample_weight)
         y = check_labels(X, y, self.estimator)
         weight = check_weights(sample_weight, len(y))
         validate_data(self, X, skip_check_array=True)  # notes the columns and their names

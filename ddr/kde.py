@@ -20,13 +20,12 @@ def scott_bandwidth(X, weight):
 
 def log_density(X, rows, weight, sigma):
     """Logarithm of the Gaussian kernel density estimate of weighted ``rows``, at X."""
-    factor, out = -0.5 / np.square(sigma), np.empty(len(X))
+    share, out = weight / weight.sum(), np.empty(len(X))
     for block in row_blocks(len(X), len(rows)):
-        exponents = factor * squared_distances(X[block], rows)
+        exponents = squared_distances(X[block], rows) / (-2 * np.square(sigma))
         nearest = exponents.max(axis=1)
-        exponents -= nearest[:, None]
-        out[block] = nearest + np.log(np.exp(exponents, out=exponents) @ weight)
-    return out - np.log(weight.sum()) - X.shape[1] * np.log(sigma * np.sqrt(2 * np.pi))
+        out[block] = nearest + np.log(np.exp(exponents - nearest[:, None]) @ share)
+    return out - X.shape[1] * np.log(sigma * np.sqrt(2 * np.pi))
 
 
 class KDERatio(DensityRatio):

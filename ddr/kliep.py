@@ -1,7 +1,6 @@
 r"""Kullback-Leibler importance estimation procedure (KLIEP), with soft test rows."""
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ddr._checks import check_count, check_grid
@@ -174,9 +173,3 @@ class KLIEP(DensityRatio):
 
     def _predict(self, X):
         return KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_)
-
-    def matcher(self, X_train, X_test, reselect=False):
-        """Prepare repeated fits, with centres drawn once from all test rows."""
-        centers = centers_of(self, X_test, None, check_random_state(self.random_state))
-        ratio = clone(self).set_params(centers=centers)
-        return DensityRatio.matcher(ratio, X_train, X_test, reselect)

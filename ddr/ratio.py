@@ -109,10 +109,13 @@ class DensityRatio(BaseEstimator):
     def matcher(self, X_train, X_test, reselect=False):
         """Prepare repeated fits to the same two samples under changing test weights.
 
-        Returns a function of ``test_weight`` that gives the weights of the training rows. With
-        ``reselect`` the width is chosen anew in each fit, else in the first one only.
+        Returns a function of ``test_weight`` that gives the weights of the training rows. Centres
+        are drawn once, from all test rows. With ``reselect`` the width is chosen anew in each fit,
+        else in the first one only.
         """
         estimator = clone(self)
+        if hasattr(self, "centers"):
+            estimator.set_params(centers=centers_of(self, X_test, None, self.random_state))
 
         def match(test_weight):
             with warnings.catch_warnings():

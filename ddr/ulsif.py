@@ -125,16 +125,15 @@ class _Moments:
             S[i] += second_moment(K, len(X_train))
         self.spectra = list(map(_spectrum, S))  # the same for every test weight
 
-    def first_moments(self, weight):
-        s, total = np.zeros((len(self.sigmas), len(self.test.centers))), weight.sum()
-        for rows, i, K in self.test.at_each(self.sigmas):
+    def first_moments(self, weight, sigmas):
+        s, total = np.zeros((len(sigmas), len(self.test.centers))), weight.sum()
+        for rows, i, K in self.test.at_each(sigmas):
             s[i] += soft_moment(K, weight[rows], total)
         return s
 
     def coefficients(self, i, lam, weight, clip):
         """Those at one of the widths."""
-        blocks, total = self.test.at(self.sigmas[i]), weight.sum()
-        s = sum(soft_moment(K, weight[rows], total) for rows, K in blocks)
+        (s,) = self.first_moments(weight, self.sigmas[i : i + 1])
         alpha = ulsif_coefficients(self.spectra[i], s, lam)
         return np.maximum(alpha, 0.0) if clip == "coefficients" else alpha
 
@@ -148,7 +147,7 @@ def _loo_scores(moments, lams, weight, clip):
     the mass u of the total W.
     """
     n, total = len(moments.train.X), weight.sum()
-    sigmas, first = moments.sigmas, moments.first_moments(weight)
+    sigmas, first = moments.sigmas, moments.first_moments(weight, moments.sigmas)
 
     def left_out_ratios(lams):
         return [

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from ddr._checks import check_choice, check_count, check_positive
+from ddr._checks import check_choice, check_count
 from ddr.algorithm import joint_weights, mean_one, prior_ratio, rounds, soft, until_drop
 from ddr.ratio import ConstantRatio
 
@@ -90,7 +90,7 @@ NAMES = {
 }
 
 
-def algorithm_1(X, y, X_target, learner, ratio, *, max_iter=10, tol=1e-3, reselect=False, **named):
+def algorithm_1(X, y, X_target, learner, ratio, *, max_iter=10, reselect=False, **named):
     """Run Algorithm 1 under choices given by name; the states seen, and which of them to keep.
 
     Parameters
@@ -98,8 +98,6 @@ def algorithm_1(X, y, X_target, learner, ratio, *, max_iter=10, tol=1e-3, resele
     X, y, X_target, learner, ratio, reselect
         As of :func:`ddr.algorithm.rounds`.
     max_iter : int, default=10
-    tol : float, default=1e-3
-        For ``stopping="weights"``.
     normalization : {"posterior", "literal"}
         Divide the soft moments by the sum of the posteriors, or by the number of test rows as
         eq. 14 is printed, which counts the test prior twice.
@@ -142,9 +140,5 @@ def algorithm_1(X, y, X_target, learner, ratio, *, max_iter=10, tol=1e-3, resele
     if chosen["information_prior"] == "train":
         train = np.unique(y, return_counts=True)[1] / len(y)
         states = (state._replace(information_prior=train) for state in states)
-    limits = {"max_iter": check_count(max_iter, "max_iter")}
-    if chosen["stopping"] in ("drop", "max"):
-        limits["min_iter"] = chosen["min_iter"]
-    elif chosen["stopping"] == "weights":
-        limits["tol"] = check_positive(tol, "tol")
-    return found["stopping"](states, **limits)
+    earliest = {"min_iter": chosen["min_iter"]} if chosen["stopping"] in ("drop", "max") else {}
+    return found["stopping"](states, check_count(max_iter, "max_iter"), **earliest)

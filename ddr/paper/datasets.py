@@ -40,7 +40,7 @@ class DataFileError(OSError):
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table with labels and where it came from.
+    """A table with labels; :func:`manifest` says where it came from.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Dataset:
         -1 and +1 for two classes, 0 to 9 for digits; read-only.
     feature_names : tuple of str, or None
         None where the source names no features.
-    name, description, licence, citation : str
+    name : str
     labels : dict of int to str
         What each value of ``y`` means.
     """
@@ -60,9 +60,6 @@ class Dataset:
     y: np.ndarray
     feature_names: tuple | None
     name: str
-    description: str
-    licence: str
-    citation: str
     labels: dict
 
     def __repr__(self):
@@ -76,7 +73,10 @@ FileCheck = namedtuple("FileCheck", "name file status size")
 
 @lru_cache(maxsize=1)
 def manifest():
-    """Provenance of the bundled files: ``archives``, and ``datasets`` by the paper's names."""
+    """Provenance of the bundled files: ``archives``, and ``datasets`` by the paper's names.
+
+    The entry of a dataset has its description, licence and citation.
+    """
     return json.loads((DATA_FOLDER / "manifest.json").read_text(encoding="utf-8"))
 
 
@@ -119,9 +119,7 @@ def load(name):
     digits = _load(collection)
     rows = (digits.y == a) | (digits.y == b)
     X, y = sealed(digits.X[rows]), sealed(np.where(digits.y[rows] == a, -1, 1))
-    labels, what = {-1: f"digit {a}", 1: f"digit {b}"}, f"Digits {a} and {b} of {collection}."
-    about = f"{what} {digits.description}"
-    return replace(digits, X=X, y=y, name=name, description=about, labels=labels)
+    return replace(digits, X=X, y=y, name=name, labels={-1: f"digit {a}", 1: f"digit {b}"})
 
 
 def check_digits(digits):
@@ -162,8 +160,7 @@ def _load(name):
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         X, y = arrays["X"].astype(entry["dtype"], copy=False), arrays["y"].astype(int)
     features, labels = entry["feature_names"], {int(y): m for y, m in entry["labels"].items()}
-    about = (entry[key] for key in ("description", "licence", "citation"))
-    return Dataset(sealed(X), sealed(y), features and tuple(features), name, *about, labels)
+    return Dataset(sealed(X), sealed(y), features and tuple(features), name, labels)
 
 
 def sealed(array):

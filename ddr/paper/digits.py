@@ -11,7 +11,7 @@ import numpy as np
 from ddr._checks import check_choice
 from ddr.paper.datasets import COLLECTIONS, load, sealed
 
-RESIZES = ("bicubic", "bilinear", "nearest", "area", "crop")
+RESIZES = ("bicubic", "bilinear", "nearest", "crop")
 #: Ways to bring pixels to [-1, 1]; :func:`ddr.paper.shifts.cross_dataset` says what each means.
 SCALINGS = ("global", "sample", "feature", "pair", "draw", "joint", "joint pair", "joint draw")
 
@@ -37,11 +37,11 @@ def resize_matrix(n_in, n_out, method="bicubic", antialias=True):
     ----------
     n_in, n_out : int
         Number of pixels before and after; ``n_out <= n_in``.
-    method : {"bicubic", "bilinear", "nearest", "area", "crop"}
+    method : {"bicubic", "bilinear", "nearest", "crop"}
         "bicubic": Keys's kernel with a = -0.5. "bilinear": a triangle. "nearest": the pixel under
-        the new one's centre. "area": the mean of the part of the line that the new pixel covers.
-        "crop": only the central 20/28 of the line, by "bicubic". MNIST's digits fit into 20 x 20
-        pixels, but are centred by their mass, so that the crop cuts a few strokes off.
+        the new one's centre. "crop": only the central 20/28 of the line, by "bicubic". MNIST's
+        digits fit into 20 x 20 pixels, but are centred by their mass, so that the crop cuts a few
+        strokes off.
     antialias : bool, default=True
         Widen the bicubic and the bilinear kernel by the scale, as Pillow and MATLAB's ``imresize``
         do, or take the new pixel's neighbours alone.
@@ -64,17 +64,15 @@ def resize_matrix(n_in, n_out, method="bicubic", antialias=True):
 
     Examples
     --------
-    >>> resize_matrix(4, 2, "area")
-    array([[0.5, 0.5, 0. , 0. ],
-           [0. , 0. , 0.5, 0.5]])
+    >>> resize_matrix(6, 2, "nearest")
+    array([[0., 1., 0., 0., 0., 0.],
+           [0., 0., 0., 0., 1., 0.]])
     """
     check_choice(method, "resize", RESIZES)
     if method == "crop":
         margin = (n_in - round(n_in * 20 / 28)) // 2
         inner = resize_matrix(n_in - 2 * margin, n_out, "bicubic", antialias)
         return np.pad(inner, ((0, 0), (margin, margin)))
-    if method == "area":  # of pixels cut into n_out parts each, n_in make a new one
-        return np.eye(n_in).repeat(n_out, axis=0).reshape(n_out, n_in, n_in).mean(axis=1)
     scale = n_in / n_out
     offsets = np.arange(n_in) + 0.5 - scale * (np.arange(n_out) + 0.5)[:, None]
     width = scale if antialias and method != "nearest" else 1.0

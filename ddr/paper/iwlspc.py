@@ -42,25 +42,12 @@ def normalized_posterior(q, prior):
     return posterior / posterior.sum(axis=-1, keepdims=True)
 
 
-def _training_moments(K, y_index, weight, splits, n_classes):
-    """Moments of the training rows of each fold."""
-    used, held_out = np.flatnonzero(weight), np.concatenate([test for _, test in splits])
-    parts = [held_out, *map(np.concatenate, splits)]
-    if not all(np.array_equal(np.sort(part), used) for part in parts):
-        return [iwlspc_moments(K[i], y_index[i], weight[i], n_classes) for i, _ in splits]
-    # Each row is held out once, and trained on otherwise. So all moments less those of the held-out
-    # rows are those of the training rows, and no row is multiplied out k - 1 times.
-    parts = [iwlspc_moments(K[i], y_index[i], weight[i], n_classes) for _, i in splits]
-    H, h = (sum(part) for part in zip(*parts, strict=True))
-    return [(H - H_test, h - h_test) for H_test, h_test in parts]
-
-
 def _held_out_posterior(K, y_index, weight, splits, lams, n_classes):
     """Posterior of each held-out row for every lam, fold after fold: (rows, lams, classes)."""
     posteriors = []
-    moments = _training_moments(K, y_index, weight, splits, n_classes)
-    for (train, test), (H, h) in zip(splits, moments, strict=True):
+    for train, test in splits:
         total = weight[train].sum()
+        H, h = iwlspc_moments(K[train], y_index[train], weight[train], n_classes)
         alpha = [iwlspc_coefficients(H, h, total, lam) for lam in lams]
         q = K[test] @ np.concatenate(alpha, axis=1)
         mass = np.bincount(y_index[train], weight[train], n_classes)
@@ -71,8 +58,7 @@ def _held_out_posterior(K, y_index, weight, splits, lams, n_classes):
 class IWLSPCCV(WeightedLearner):
     r"""Importance-weighted least-squares probabilistic classifier, width and penalty chosen.
 
-    Importance-weighted cross-validation computes distances once, each kernel once per width, and
-    each fold's matrix by taking away the held-out rows.
+    Importance-weighted cross-validation computes distances once and each kernel once per width.
 
     Parameters
     ----------
@@ -109,8 +95,6 @@ class IWLSPCCV(WeightedLearner):
     alpha_ : ndarray of shape (b, m)
         Coefficients of the best pair, fitted on all rows.
     centers_ : ndarray of shape (b, d)
-    sigma_ : float
-        The width they were fitted with.
     class_prior_ : ndarray of shape (m,)
         Weighted class frequencies.
     n_features_in_ : int
@@ -183,7 +167,10 @@ class IWLSPCCV(WeightedLearner):
         best = smoothest_first[first_best(self.cv_scores_.ravel()[smoothest_first])]
         self.best_sigma_, self.best_lam_ = float(sigma[best]), float(lam[best])
         self.best_score_ = float(self.cv_scores_.ravel()[best])
-        self._fit_coefficients(X, y_index, weight, self.best_sigma_, self.best_lam_)
+        K, m = gaussian_kernel(X, self.centers_, self.best_sigma_), len(self.classes_)
+        moments = iwlspc_moments(K, y_index, weight, m)
+        self.alpha_ = iwlspc_coefficients(*moments, weight.sum(), self.best_lam_)
+        self.class_prior_ = np.bincount(y_index, weight, m) / weight.sum()
         return self
 
     def _score_grid(self, X, y_index, weight, splits):
@@ -197,15 +184,9 @@ class IWLSPCCV(WeightedLearner):
             scores.append(weighted_risk(losses, weight[held_out]))
         return np.array(scores)
 
-    def _fit_coefficients(self, X, y_index, weight, sigma, lam):
-        self.sigma_, m = sigma, len(self.classes_)
-        K = gaussian_kernel(X, self.centers_, sigma)
-        self.alpha_ = iwlspc_coefficients(*iwlspc_moments(K, y_index, weight, m), weight.sum(), lam)
-        self.class_prior_ = np.bincount(y_index, weight, m) / weight.sum()
-
     def predict_proba(self, X):
         """Posterior probabilities of each row, one column for each of ``classes_``."""
-        K = gaussian_kernel(check_new_rows(self, X), self.centers_, self.sigma_)
+        K = gaussian_kernel(check_new_rows(self, X), self.centers_, self.best_sigma_)
         return normalized_posterior(K @ self.alpha_, self.class_prior_)
 
     def predict(self, X):

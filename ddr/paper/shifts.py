@@ -121,7 +121,6 @@ def biased_sampling(
     redraw=False,
     strength=4.0,
     test_fraction=0.5,
-    scaling="feature",
     random_state=None,
 ):
     """Split a table into an unbiased test set and a training set with known selection bias.
@@ -140,8 +139,6 @@ def biased_sampling(
         See :func:`selection_probability`.
     test_fraction : float
         Share of the rows that are set aside, uniformly at random, for the test.
-    scaling : {"feature", "none"}
-        Whether to scale the columns to [-1, 1] first (``scale_to_unit_box``).
     random_state : None, int or SeedSequence
 
     Returns
@@ -152,9 +149,10 @@ def biased_sampling(
 
     Notes
     -----
-    Mean and standard deviation in the selection formula are those of the whole table. With one
-    seed all directions share their test set. No test label takes part. A training set with fewer
-    than five rows of some class is drawn again.
+    The columns are scaled to [-1, 1] first (:func:`~ddr.paper.datasets.scale_to_unit_box`). Mean
+    and standard deviation in the selection formula are those of the whole table. With one seed all
+    directions share their test set. No test label takes part. A training set with fewer than five
+    rows of some class is drawn again.
 
     Examples
     --------
@@ -164,10 +162,9 @@ def biased_sampling(
     >>> len(problem.y_test), bool((problem.importance >= 1).all())
     (175, True)
     """
-    check_choice(scaling, "scaling", ("feature", "none"))
     X, y = check_X_y(X, y, dtype=np.float64)
     check_classification_targets(y)
-    X = scale_to_unit_box(X) if scaling == "feature" else X
+    X = scale_to_unit_box(X)
     check_count(direction, "direction", minimum=0)
     split_seed, omegas, redraw_seed = _streams(random_state, 3)
     test, pool = _split(len(y), test_fraction, split_seed)
@@ -199,7 +196,7 @@ def cross_dataset(
         ``y`` is -1 for the first digit and +1 for the second.
     direction : {"USPS to MNIST", "MNIST to USPS"}
         Training set first.
-    resize : {"bicubic", "bilinear", "nearest", "area", "crop"}
+    resize : {"bicubic", "bilinear", "nearest", "crop"}
     antialias : bool, default=True
         How MNIST's 28 x 28 pixels become 16 x 16; see :func:`ddr.paper.digits.resize_matrix`.
     clip : bool, default=True

@@ -92,7 +92,7 @@ def test_without_a_target_nothing_is_weighted():
     assert_array_equal(fitted.weights_, np.ones(120))
     assert_array_equal(fitted.class_ratio_, np.ones(120))
     assert_array_equal(fitted.prior_ratio_, np.ones(2))
-    assert (fitted.n_iter_, fitted.history_) == (1, [])
+    assert (fitted.n_iter_, len(fitted.history_), fitted.agreement_) == (1, 1, 1.0)
     assert fitted.initial_estimator_ is fitted.estimator_
     plain = GaussianNB().fit(X, y)
     assert_array_equal(fitted.predict_proba(X_target), plain.predict_proba(X_target))

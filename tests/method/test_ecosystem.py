@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -217,10 +217,6 @@ def test_the_weighted_search_adapts_by_the_whole_target(samples):
         assert_allclose(found, lost / weights.sum())
     best = ddr(**search.best_params_).fit(X, y, X_target)
     assert_allclose(search.best_estimator_.weights_, best.weights_)
-    both, hidden, domain = together(scaled(samples))
-    cost = np.append(weights, np.zeros(len(X_target)))
-    again = clone(search).fit(both, hidden, sample_weight=cost, sample_domain=domain)
-    assert_array_equal(again.cv_results_["risk"], search.cv_results_["risk"])
 
 
 # --- weights, labels, no target
@@ -337,7 +333,7 @@ def test_scikit_learns_checks_with_a_learner_that_takes_gaps(estimator, check):
     check(estimator)
 
 
-# --- methods of the learner, signs of life
+# --- sparse rows, signs of life
 
 
 @pytest.mark.parametrize("kind", [DDRClassifier, GuardedDDRClassifier])
@@ -352,18 +348,6 @@ def test_sparse_rows_reach_a_learner_that_takes_them(samples, kind):
         assert_allclose(fitted.predict_proba(sparse(X_target)), dense, atol=1e-4)
     with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is"):
         kind(GaussianNB()).fit(csr_array(X), y, csr_array(X_target))
-
-
-def test_methods_are_those_of_the_learner(samples, by_hand):
-    _, _, X_target, _ = scaled(samples)
-    assert_array_equal(
-        by_hand.decision_function(X_target), by_hand.estimator_.decision_function(X_target)
-    )
-    assert_allclose(np.exp(by_hand.predict_log_proba(X_target)), by_hand.predict_proba(X_target))
-    assert hasattr(DDRClassifier(LogisticRegression()), "decision_function")
-    for learner in (None, RandomForestClassifier()):  # an ensemble has a length once it is fitted
-        assert not hasattr(DDRClassifier(learner), "decision_function")
-        assert hasattr(DDRClassifier(learner), "predict_log_proba")
 
 
 def test_a_long_fit_tells_where_it_is(samples, capsys):

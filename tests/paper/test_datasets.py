@@ -82,7 +82,8 @@ def test_mnist_is_the_start_of_the_training_file():
 def test_every_set_says_what_it_is(name):
     table = load(name)
     assert table.name == name
-    for text in (table.description, table.licence, table.citation):
+    entry = datasets.manifest()["datasets"][name]
+    for text in (entry["description"], entry["licence"], entry["citation"]):
         assert len(text) > 8
     assert set(np.unique(table.y)) == set(table.labels)
     if table.feature_names is not None:

@@ -39,17 +39,17 @@ def provenance_table():
     """Return the table of sources and citations."""
     rows = []
     for name in names():
-        table, entry = load(name), manifest()["datasets"][name]
+        entry = manifest()["datasets"][name]
         archive = manifest()["archives"][entry["archive"]]
         package = f"{entry['archive']} {archive['version']} ({archive['registry']})"
-        rows.append((name, table.description, package, table.citation))
+        rows.append((name, entry["description"], package, entry["citation"]))
     frame = pd.DataFrame(rows, columns=["dataset", "what it is", "package, version", "citation"])
     return Markdown(captioned(frame, "Where each file comes from", "data-provenance", "worded"))
 
 
 def licence_sentence():
     """Return the list of licences, those that are not established included."""
-    licences = pd.Series({name: load(name).licence for name in names()})
+    licences = pd.Series({name: manifest()["datasets"][name]["licence"] for name in names()})
     groups = licences.groupby(licences, sort=False).groups
     lines = (f"- **{', '.join(sets)}**: {licence}." for licence, sets in groups.items())
     return Markdown("\n".join(lines))
