@@ -24,7 +24,7 @@ from ddr.ratio import AgreementWarning, ConstantRatio, OverlapWarning
 #: Fewer rows of a sample tell nothing of a shift.
 FEWEST_ROWS = 10
 #: How strongly offsets learned from labels are pulled to zero, in labels.
-OFFSET_STRENGTH = 4
+OFFSET_STRENGTH = 32
 
 
 def prior_candidates(learner, plain, X, y, X_target, cost):

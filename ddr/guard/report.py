@@ -48,7 +48,7 @@ class Rule:
 
 
 #: Fitted to natural and made shifts; a test fits it again from the stored benchmark.
-RULE = Rule(prior_p=0.05, condition=2.0, residual=0.15, large=0.6)
+RULE = Rule(prior_p=0.05, condition=2.0, residual=0.1, large=0.8)
 
 
 @dataclass(frozen=True, eq=False)
