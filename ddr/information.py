@@ -5,6 +5,8 @@ import reprlib
 import numpy as np
 from scipy.special import entr
 
+from ddr._checks import check_weights
+
 
 def _as_posteriors(p, name):
     p = np.asarray(p, dtype=float)
@@ -76,8 +78,6 @@ def effective_sample_size(weights):
     >>> effective_sample_size([1.0, 0.0, 0.0, 0.0])
     1.0
     """
-    from ddr._checks import check_weights  # here, as the rest needs no scikit-learn
-
     weights = check_weights(weights, np.size(weights), "weights")
     weights = weights / weights.max()  # so that tiny weights do not vanish when squared
     return float(weights.sum() ** 2 / np.square(weights).sum())

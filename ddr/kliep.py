@@ -156,10 +156,8 @@ class KLIEP(DensityRatio):
         self.scores_, best = None, 0
         if len(self.sigmas_) > 1 and len(X_test) > 1:  # a single row cannot be held out
             folds = rng.permutation(len(X_test)) % n_folds
-            self.scores_ = np.array(
-                [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
-            )
-            best = np.argmax(self.scores_)
+            scores = [self._score(train, X_test, test_weight, s, folds) for s in self.sigmas_]
+            self.scores_, best = np.array(scores), np.argmax(scores)
         self.sigma_ = float(self.sigmas_[best])
 
     def _score(self, train, X_test, test_weight, sigma, folds):

@@ -83,11 +83,9 @@ class KMM(DensityRatio):
         n = len(X_train)
         bound = check_positive(self.bound, "bound")
         epsilon = 1.0 - n**-0.5 if self.epsilon is None else check_positive(self.epsilon, "epsilon")
-        if self.sigma is None:
-            some = choose_centers(X_test, 500, test_weight, self.random_state)
-            self.sigma_ = median_distance(some)
-        else:
-            self.sigma_ = check_positive(self.sigma, "sigma")
+        some = choose_centers(X_test, 500, test_weight, self.random_state)
+        sigma = median_distance(some) if self.sigma is None else self.sigma
+        self.sigma_ = check_positive(sigma, "sigma")
         K = gaussian_kernel(X_train, X_train, self.sigma_)
         K[np.diag_indices(n)] += check_positive(self.ridge, "ridge")
         kappa = np.empty(n)

@@ -16,7 +16,9 @@ const start = async () => {
   const folder = python.runPython("import sysconfig; sysconfig.get_path('purelib')");
   python.unpackArchive(await archive, "zip", { extractDir: folder });
   const ask = python.runPython(`
-import importlib, json
+import importlib, json, warnings
+# threadpoolctl asks Pyodide for its libraries in a way that warns; no reader can do anything about it.
+warnings.filterwarnings("ignore", r"JsProxy\.as_object_map", RuntimeWarning)
 def ask(name, arguments):
     module, _, function = name.partition(".")
     answer = getattr(importlib.import_module("companion.browser." + module), function)

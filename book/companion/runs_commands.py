@@ -95,22 +95,26 @@ def verify(everything, jobs):
     By default of the matched tables. Interrupted, the command resumes when it is called again. Exit
     code 1 if something differs; what does is named.
     """
+    from companion.evidence import protocol_search as searching
     from companion.runs.protocols import load_protocol
-    from companion.runs.reproduce import known_protocols, names_of
+    from companion.runs.reproduce import known_protocols, names_of, work_of
     from companion.runs.results import what_differs
 
-    protocols = known_protocols() if everything else [load_protocol(e) for e in EXPERIMENTS]
-    moved = 0
-    found = what_differs(protocols, jobs=jobs, progress=True)
-    for protocol, sentences in zip(protocols, found, strict=True):
-        name = " ".join(names_of(protocol))
+    def work_in(root):
+        if everything:
+            return [*work_of(known_protocols(), root, runs=1), *searching.work_again(root)]
+        return work_of([load_protocol(e) for e in EXPERIMENTS], root, runs=1)
+
+    agree = []
+    for names, tasks, sentences in what_differs(work_in, jobs=jobs, progress=True):
+        name = " ".join(names_of(names))
         if not sentences:
-            click.echo(f"{name}: one run of each of {len(protocol['cases'])} cases agrees")
+            click.echo(f"{name}: one run of each of {len(tasks)} cases agrees")
         for sentence in sentences:
             click.echo(f"ddr-book: {name}: {sentence}", err=True)
-        moved += bool(sentences)
-    click.echo(f"{len(protocols) - moved} of {len(protocols)} protocols agree")
-    return 1 if moved else 0
+        agree.append(not sentences)
+    click.echo(f"{sum(agree)} of {len(agree)} protocols agree")
+    return 0 if all(agree) else 1
 
 
 @click.command()

@@ -234,6 +234,7 @@ def verification(tmp_path, monkeypatch, small):
     write_published(rows, published_parameters())
     protocols = [kept, moved, changed(other, seed=5)]
     monkeypatch.setattr("companion.runs.reproduce.known_protocols", lambda: protocols)
+    monkeypatch.setattr("companion.evidence.protocol_search.work_again", lambda root: [])
     return tmp_path / "build" / "verify"
 
 

@@ -77,4 +77,5 @@ def test_every_deviation_says_what_was_done_and_why(judged_claims):
         assert f"{{rubric}} {entry['title']}\n:name: deviation-{entry['id'].lower()}\n" in text
     assert "p(y|x) differs by up to 0.57" in text  # a claim's evidence
     assert "**Measured:** not measured: " in text
-    assert "synthetic: DDR-uLSIF better than Unweighted in 6 of 6 cases (paired)" in text
+    assert "synthetic: Gain over no weights: " in text
+    assert "6 of 6 cases won, 0 lost. Significantly better in 6 (paired)" in text

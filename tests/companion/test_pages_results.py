@@ -91,7 +91,10 @@ def test_page_shows_every_claim_by_name_with_verdict_and_evidence(printed_runs):
 def test_the_multiverse_is_read_from_its_runs():
     gains = {"baseline": 2.0, "hard-prior": 2.0, "width-cv": -1.0}
     told = {protocol_of(name): (gain, gain + 0.1, gain + 0.2) for name, gain in gains.items()}
-    found, moved = multiverse.alone(made_up(told, 10), "synthetic")
+    runs = made_up(told, 10)
+    found, moved = (
+        f(runs, "synthetic") for f in (multiverse.universe_gains, multiverse.gain_changes)
+    )
     assert moved["change"].tolist() == pytest.approx([0.0, -3.0])
     text = multiverse.reading(found, moved, "synthetic").data
     width = "*the ratio's width from a wide grid*"

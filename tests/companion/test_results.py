@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 import pytest
+from companion.evidence.protocol_search import work_again
 from companion.paths import EXPERIMENTS
 from companion.runs import results as door
 from companion.runs.experiments import Run, draw, methods_of
@@ -16,7 +17,7 @@ from companion.runs.published import (
     write_published,
 )
 from companion.runs.published import publish as publish_store
-from companion.runs.reproduce import compute, known_protocols, store_of
+from companion.runs.reproduce import compute, known_protocols, names_of, store_of
 from companion.runs.results import (
     difference_from_published,
     mismatch,
@@ -69,8 +70,16 @@ def published(folder, computed):
 
 def test_every_protocol_of_the_book_is_published_completely():
     protocols = known_protocols()
-    slips = [name for _, name in published_parameters() if name.startswith("slip:")]
-    assert len(protocols) + len(slips) == len(published_parameters())
+    further = {names_of(s.names): (s, run, tasks) for s, run, tasks in work_again("unused")}
+    assert {*map(names_of, protocols), *further} >= set(published_parameters())
+    for store, run, tasks in further.values():
+        if names_of(store.names) not in published_parameters():
+            continue
+        assert mismatch(store.names, run) == ""
+        rows = published_runs(store.names, run)
+        assert set(tasks) == {
+            task for task in zip(rows["case"], rows["seed"], strict=True) if task[1] == 0
+        }
     for content in protocols:
         name = f"{content['experiment']} {content['protocol']}"
         assert mismatch(content) == "", name

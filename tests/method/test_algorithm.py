@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from ddr import KLIEP, KMM, ULSIF, KDERatio, rounds, until_drop
+from ddr import ULSIF, rounds
 from ddr.algorithm import prior_ratio
 from ddr.paper.choices import algorithm_1 as chosen
 from ddr.paper.choices import counted_prior_ratio, settled
@@ -246,9 +246,6 @@ def test_a_class_of_next_to_no_posterior_mass_is_not_matched(mass, matched):
     assert np.all(beta[y == 2] == 1.0) != matched
 
 
-RATIOS = [ULSIF(random_state=0), KLIEP(n_folds=3, random_state=0), KMM(random_state=0), KDERatio()]
-
-
 def test_what_a_row_costs_multiplies_its_weight():
     X, y, X_target = two_classes()
     cost = np.random.default_rng(0).gamma(1.0, size=len(y))
@@ -265,32 +262,3 @@ def test_the_ratio_of_a_class_of_one_row_stays_one():
     for state in islice(rounds(X, y, X_target, learner, ULSIF(1.0, 0.1)), 1, 3):
         assert state.beta[-1] == 1
         assert (state.beta[:-1] != 1).any()
-
-
-@pytest.mark.parametrize("ratio", RATIOS, ids=repr)
-@pytest.mark.parametrize("reselect", [False, True])
-def test_every_ratio_serves(ratio, reselect):
-    X, y, X_target = two_classes(100, 80)
-    states = rounds(X, y, X_target, GaussianNB(), ratio, reselect=reselect)
-    weights = until_drop(states, max_iter=2)[0][-1].weights
-    assert_allclose(weights.mean(), 1.0)
-    assert weights.min() >= 0
-    # The smaller cluster of each class grows in the target, so its rows must gain weight.
-    small = (X[:, 0] > 2.5) == (y == 1)
-    assert weights[small].mean() > 1.2 * weights[~small].mean()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"normalization": "x"}, "normalization must be one of 'posterior', 'literal', got 'x'"),
-        ({"stopping": "x"}, "stopping must be one of 'drop', 'max', 'weights', 'fixed', got 'x'"),
-        ({"min_iter": 2}, "min_iter must be one of 1, 0, got 2"),
-        ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
-        ({"stoping": "drop"}, "a choice must be one of .*'stopping'.*, got 'stoping'"),
-    ],
-    ids=str,
-)
-def test_bad_choices_get_one_clear_sentence(options, message):
-    with pytest.raises(ValueError, match=message):
-        chosen(*two_classes(), GaussianNB(), ULSIF(1.0, 0.1), **options)

@@ -58,16 +58,6 @@ def test_it_runs_algorithm_1_whether_or_not_the_samples_differ():
         assert_allclose(fitted.history_[1]["weight_change"], change)
 
 
-def test_adaptation_helps_on_the_papers_mixture():
-    plain, adapted = [], []
-    for seed in range(5):
-        X, y = FourClusters().sample(300, "train", random_state=seed)
-        X_target, y_target = FourClusters().sample(1000, "test", random_state=seed + 100)
-        plain.append(GaussianNB().fit(X, y).score(X_target, y_target))
-        adapted.append(DDRClassifier(random_state=0).fit(X, y, X_target).score(X_target, y_target))
-    assert np.mean(adapted) > np.mean(plain) + 0.005
-
-
 def test_weights_near_the_true_joint_ratio():
     """The estimated w(x, y) comes closer to the true one (eq. 5) than an estimate of beta(x)."""
     mixture = FourClusters()
@@ -96,21 +86,6 @@ def test_without_a_target_nothing_is_weighted():
     assert fitted.initial_estimator_ is fitted.estimator_
     plain = GaussianNB().fit(X, y)
     assert_array_equal(fitted.predict_proba(X_target), plain.predict_proba(X_target))
-
-
-def test_no_shift_gives_weights_near_one():
-    X, y = FourClusters().sample(3000, "train", random_state=0)
-    X_target, _ = FourClusters().sample(3000, "train", random_state=1)
-    fitted = DDRClassifier(random_state=0).fit(X, y, X_target)
-    assert np.mean((fitted.weights_ - 1) ** 2) < 0.1
-    assert_allclose(fitted.prior_ratio_, 1.0, atol=0.1)
-
-
-def test_ddr_weights_are_those_of_the_classifier():
-    X, y, X_target = two_classes()
-    fitted = DDRClassifier(LogisticRegression(), ULSIF(1.0, 0.1), max_iter=3).fit(X, y, X_target)
-    weights = ddr_weights(X, y, X_target, LogisticRegression(), ULSIF(1.0, 0.1), max_iter=3)
-    assert_array_equal(weights, fitted.weights_)
 
 
 def works(X, y, X_target, allowed=None, **options):
@@ -143,13 +118,6 @@ def test_a_class_that_vanishes_from_the_predictions():
     assert fitted.weights_[y == 1].min() > 0
 
 
-def test_constant_columns():
-    X, y, X_target = two_classes()
-    plain = works(X, y, X_target)
-    padded = works(np.c_[X, np.full(120, 7.0)], y, np.c_[X_target, np.full(90, 7.0)])
-    assert_allclose(padded.weights_, plain.weights_, rtol=1e-6, atol=1e-8)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # scikit-learn's own, before our error
 def test_only_constant_columns_get_one_clear_error():
     message = "estimator must give finite posteriors, got NaN: check the scale of X"
@@ -157,11 +125,6 @@ def test_only_constant_columns_get_one_clear_error():
         DDRClassifier().fit(np.ones((6, 2)), [0, 1] * 3, np.ones((4, 2)))
     fitted = works(np.ones((6, 2)), [0, 1] * 3, np.ones((4, 2)), estimator=LogisticRegression())
     assert_allclose(fitted.weights_, 1.0)
-
-
-def test_one_row_of_each_class():
-    fitted = works([[0.0], [1.0]], ["no", "yes"], [[0.1], [0.2], [0.9]])
-    assert_array_equal(fitted.class_ratio_, 1.0)
 
 
 def test_one_class_only_gets_one_clear_error():
@@ -277,9 +240,7 @@ def test_weights_are_finite_not_negative_and_of_mean_one(seed, n_test, m):
     works(X, y, rng.normal(1, 1, (n_test, 3)), allowed=OverlapWarning, max_iter=2)
 
 
-@parametrize_with_checks(
-    [DDRClassifier(), DDRClassifier(LogisticRegression(max_iter=500), max_iter=3)]
-)
+@parametrize_with_checks([DDRClassifier(max_iter=2)])
 @pytest.mark.filterwarnings("ignore:X_target was not given")
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

@@ -15,7 +15,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
@@ -87,13 +87,6 @@ def test_one_x_with_domains_is_two_samples(samples):
     assert_allclose(tabled.weights_, ddr().fit(X, y, X_target).weights_)
 
 
-@pytest.mark.filterwarnings("ignore:X_target was not given")
-def test_without_negative_domains_there_is_no_target(samples):
-    X, y, *_ = samples
-    fitted = ddr().fit(X, y, sample_domain=np.ones(len(y)))
-    assert_array_equal(fitted.weights_, 1.0)
-
-
 @pytest.mark.parametrize("domain", [[0] * 480, [-1] * 480, ["a"] * 480, [np.nan] * 480, 1])
 def test_domains_that_mark_no_source_get_one_clear_sentence(samples, domain):
     both, hidden, _ = together(samples)
@@ -120,14 +113,6 @@ def test_a_pipeline_transforms_both_samples_alike(samples, enabled):
     by_hand = ddr().fit(rows[:240], hidden[:240], rows[240:])
     assert_allclose(pipeline[-1].weights_, by_hand.weights_)
     assert pipeline.score(*samples[2:]) == by_hand.score(rows[240:], samples[3]) > 0.9
-
-
-def test_routing_may_transform_the_target_too(samples, by_hand, routing):
-    X, y, X_target, y_target = samples
-    pipeline = make_pipeline(StandardScaler(), ddr(), transform_input=["X_target"])
-    pipeline.fit(X, y, X_target=X_target)
-    assert_allclose(pipeline[-1].weights_, by_hand.weights_)
-    assert pipeline.score(X_target, y_target) == by_hand.score(*scaled(samples)[2:]) > 0.9
 
 
 @pytest.mark.parametrize("enabled", [False, True])
@@ -182,25 +167,6 @@ def test_folds_cut_both_samples_and_score_the_source(samples, routing):
         alone = clone(pipeline).fit(both[train], hidden[train], sample_domain=domain[train])
         source = test[domain[test] > 0]
         assert score == np.mean(alone.predict(both[source]) == hidden[source]) > 0.8
-
-
-def test_a_search_in_a_pipeline_adapts_to_the_target(samples, routing):
-    both, hidden, domain = together(samples)
-    pipeline = make_pipeline(StandardScaler(), ddr())
-    search = GridSearchCV(pipeline, {"ddrclassifier__max_iter": [10]}, cv=3, error_score="raise")
-    search.fit(both, hidden, sample_domain=domain)
-    whole = pipeline.fit(both, hidden, sample_domain=domain)
-    assert_allclose(search.best_estimator_[-1].weights_, whole[-1].weights_)
-    assert search.best_score_ > 0.8
-
-
-def test_a_target_of_another_length_stays_whole_in_each_fold(samples):
-    X, y, X_target, _ = scaled(samples)
-    [(train, _)] = list(StratifiedKFold(2).split(X, y))[:1]
-    search = GridSearchCV(ddr(), {"max_iter": [2]}, cv=[(train, train)])
-    search.fit(X, y, X_target=X_target[:200])
-    alone = ddr(max_iter=2).fit(X[train], y[train], X_target[:200])
-    assert search.best_score_ == alone.score(X[train], y[train])
 
 
 def test_the_weighted_search_adapts_by_the_whole_target(samples):

@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +19,6 @@ from ddr.iwcv import (
     IWSearchCV,
     first_best,
     stratified_folds,
-    weight_parameter,
     weighted_splits,
 )
 
@@ -237,15 +234,6 @@ def test_a_pipeline_gives_the_weights_to_its_last_step(data):
     assert np.abs(direct.fit(scaled, y).predict_proba(scaled) - expected).max() > 0.01
 
 
-def test_candidates_may_be_estimators_and_are_not_changed(data):
-    X, y, weight = data
-    steps = [GaussianNB(), LogisticRegression()]
-    pipeline = Pipeline([("scale", StandardScaler()), ("model", GaussianNB())])
-    search = IWSearchCV(pipeline, {"model": steps}, cv=3, random_state=0).fit(X, y, weight)
-    assert isinstance(search.best_params_["model"], GaussianNB | LogisticRegression)
-    assert not any(hasattr(step, "classes_") for step in steps)
-
-
 def test_data_frames_and_sparse_matrices_reach_the_estimator_as_they_are(data):
     X, y, weight = data
     frame = pd.DataFrame(X, columns=["a", "b", "c"], index=np.arange(90)[::-1])
@@ -261,37 +249,6 @@ def test_data_frames_and_sparse_matrices_reach_the_estimator_as_they_are(data):
 
 
 # --- errors ------------------------------------------------------------------------------------
-
-
-UNFIT = KNeighborsClassifier()  # it takes no weights
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"loss": "hinge"}, "loss must be one of 'zero_one', 'log', 'squared', got 'hinge'"),
-        ({"cv": 1}, "cv must be a whole number of at least 2, got 1"),
-        ({"cv": 2.5}, "Expected `cv` as an integer"),
-        ({"cv": [(np.array([0]), np.array([1]))]}, "cv must leave rows of positive weight"),
-        ({"cv": [(np.array([1]), np.array([0]))]}, "cv must leave rows of positive weight"),
-        ({"estimator": UNFIT}, "estimator must take sample_weight in fit, got KNe"),
-        ({"param_grid": []}, "param_grid must hold a candidate, got []"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_bad_options_are_refused_in_one_sentence(options, message):
-    X, y, weight = np.arange(6.0)[:, None], np.arange(6) % 2, np.array([0.0, 1, 1, 1, 1, 1])
-    search = IWSearchCV(**{"estimator": GaussianNB(), "param_grid": {}} | options)
-    with pytest.raises(ValueError, match=re.escape(message)):
-        search.fit(X, y, weight)
-
-
-def test_the_weights_of_a_pipeline_are_those_of_its_last_step():
-    inner = make_pipeline(StandardScaler(), GaussianNB())
-    assert weight_parameter(Pipeline([("a", inner)])) == "a__gaussiannb__sample_weight"
-    assert weight_parameter(KNeighborsClassifier()) is None
-    assert weight_parameter(make_pipeline(StandardScaler(), KNeighborsClassifier())) is None
-    assert weight_parameter(make_pipeline(StandardScaler(), "passthrough")) is None
 
 
 def test_one_row_is_not_enough():

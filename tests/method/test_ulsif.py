@@ -58,20 +58,6 @@ def brute_force_loo(K_train, K_test, test_weight, lam, clip):
     return score
 
 
-def test_moments_are_the_sums_of_equations_12_to_14():
-    rng = np.random.default_rng(1)
-    K, p = rng.random((6, 3)), rng.random(6)
-    assert_allclose(second_moment(K), sum(np.outer(k, k) for k in K) / 6)
-    assert_allclose(soft_moment(K), sum(K) / 6)
-    weighted = sum(pj * k for pj, k in zip(p, K, strict=True))
-    assert_allclose(soft_moment(K, p), weighted / p.sum())
-    assert_allclose(soft_moment(K, p, total=6), weighted / 6)
-    blocks = slice(0, 2), slice(2, 6)
-    assert_allclose(sum(second_moment(K[rows], 6) for rows in blocks), second_moment(K))
-    in_blocks = sum(soft_moment(K[rows], p[rows], p.sum()) for rows in blocks)
-    assert_allclose(in_blocks, soft_moment(K, p))
-
-
 @pytest.mark.parametrize("lam", [0.01, 1.0])
 def test_closed_form_is_the_numerical_minimum_of_equation_11(lam):
     X_train, X_test, rng = two_samples()
@@ -91,23 +77,6 @@ def test_closed_form_is_the_numerical_minimum_of_equation_11(lam):
     S, s = second_moment(K), soft_moment(k, p)
     assert_allclose(ulsif_coefficients(S, s, lam), ratio.alpha_, rtol=1e-9)
     assert_allclose(ratio.weights_, np.maximum(K @ ratio.alpha_, 0), rtol=1e-9, atol=1e-12)
-
-
-def test_clipping_of_coefficients_or_of_the_ratio():
-    X_train, X_test, _ = two_samples()
-    K, k = plain_kernel(X_train, X_test, 0.8), plain_kernel(X_test, X_test, 0.8)
-    for clip in ("ratio", "coefficients"):
-        alpha = plain_fit(K, k, np.ones(18), 0.01, clip)
-        ratio = ULSIF(0.8, 0.01, centers=X_test, clip=clip).fit(X_train, X_test)
-        assert_allclose(ratio.alpha_, alpha, rtol=1e-8, atol=1e-10)
-        assert_allclose(ratio.weights_, plain_ratio(K, alpha), rtol=1e-8, atol=1e-10)
-    free = plain_fit(K, k, np.ones(18), 0.01, "ratio")
-    assert free.min() < 0  # else the two would not differ
-    new = np.random.default_rng(2).uniform(-2, 2, (200, 2))
-    model = plain_kernel(new, X_test, 0.8) @ free
-    assert model.min() < 0
-    predicted = ULSIF(0.8, 0.01, centers=X_test, clip="ratio").fit(X_train, X_test).predict(new)
-    assert_allclose(predicted, np.maximum(model, 0), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("clip", ["ratio", "coefficients"])
@@ -258,17 +227,3 @@ def test_matcher_is_fit_with_centers_of_all_test_rows(reselect):
     expected = again if reselect else kept
     assert_allclose(match(second), expected.weights_, rtol=1e-9, atol=1e-12)
     assert not hasattr(ratio, "sigma_")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"clip": "none"}, "clip must be one of 'ratio', 'coefficients', got 'none'"),
-        ({"lam": "big"}, "lam must be a positive number, got 'big'"),
-        ({"centers": [[0.0]]}, "centers must have 2 columns like the data, got 1"),
-    ],
-)
-def test_bad_parameters_get_one_clear_sentence(options, message):
-    X_train, X_test, _ = two_samples()
-    with pytest.raises(ValueError, match=message):
-        ULSIF(**options).fit(X_train, X_test)

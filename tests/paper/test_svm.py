@@ -1,7 +1,5 @@
 """The linear support vector machine and its sigmoid, against LIBSVM and written-out losses."""
 
-import re
-
 import numpy as np
 import pytest
 from labelled_rows import three_classes, two_classes
@@ -220,21 +218,6 @@ def test_prediction_by_the_posterior_or_by_the_machine():
 
 
 # --- scikit-learn's ways --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"predict_by": None}, "predict_by must be one of 'posterior', 'decision', got None"),
-        ({"tol": -1}, "tol must be a positive number, got -1"),
-        ({"Cs": [np.inf]}, "Cs must be a positive number, got inf"),
-        ({"loss": "hinge"}, "loss must be one of 'zero_one', 'log', 'squared'"),
-    ],
-)
-@pytest.mark.hardening("mistake")
-def test_bad_parameters_are_refused_in_one_sentence(options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        LinearSVMWithPosteriorsCV(**options).fit(*two_classes(20)[:2])
 
 
 @parametrize_with_checks([LinearSVMWithPosteriorsCV([1.0], cv=2, tol=1e-10)])

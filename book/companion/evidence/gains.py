@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import optimize, stats
 
 from companion.evidence.printed import cases, compared_methods, ledger, printed_gains
+from companion.evidence.tables import with_interval
 from companion.runs.protocols import load_protocol
 
 METHOD, RIVAL, NO_WEIGHTS = "DDR-uLSIF", "uLSIF", "Unweighted"
@@ -169,18 +170,19 @@ def over_cases(gains):
     }
 
 
-def count_line(results, experiment, protocol="matched"):
-    """Say in one line how often DDR-uLSIF is significantly better or worse than each rival."""
-    parts = []
+def over_rivals(results, experiment, protocol="matched"):
+    """Say what DDR-uLSIF gains over each rival, and in how many cases it is better or worse."""
     for rival in [method for method in compared_methods(experiment) if method != METHOD]:
         rows = paired(results, experiment, protocol, rival=rival)
-        parts.append(
-            f"better than {rival} in {rows['better_paired'].sum()} of {len(rows)} cases (paired), "
-            f"{rows['better_welch'].sum()} (Welch), {rows['better_holm'].sum()} (Holm), "
-            f"{rows['better_corrected'].sum()} (corrected for rows that runs share), significantly "
-            f"worse in {rows['worse_paired'].sum()} (paired)"
+        found, clear = over_cases(rows), rows.filter(regex="^(better|worse)_").sum()
+        yield (
+            f"Gain over {'no weights' if rival == NO_WEIGHTS else rival}: "
+            f"{with_interval(found['mean'], found['low'], found['high'])} points; {found['won']} "
+            f"of {len(rows)} cases won, {found['lost']} lost. Significantly better in "
+            f"{clear['better_paired']} (paired), {clear['better_welch']} (Welch), "
+            f"{clear['better_holm']} (Holm), {clear['better_corrected']} (corrected for rows that "
+            f"runs share), worse in {clear['worse_paired']} (paired)"
         )
-    return "; ".join(parts)
 
 
 def typefaces(results, experiment, protocol="matched"):

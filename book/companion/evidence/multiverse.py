@@ -11,22 +11,8 @@ import pandas as pd
 from IPython.display import Markdown
 from scipy import stats
 
-from companion.evidence.gains import (
-    ALPHA,
-    METHOD,
-    NO_WEIGHTS,
-    RIVAL,
-    accuracies,
-    case_means,
-    corrected_t_test,
-    count_line,
-    holm,
-    mean_interval,
-    over_cases,
-    paired,
-    paired_table,
-    shrunken,
-)
+from companion.evidence import gains
+from companion.evidence.gains import ALPHA, METHOD, NO_WEIGHTS, RIVAL
 from companion.evidence.plots import COLORS, estimates, new_figure
 from companion.evidence.printed import table_name, table_title
 from companion.evidence.tables import captioned, points, rubric, unbroken, with_interval
@@ -59,29 +45,24 @@ def universe_gains(results, experiment):
     rows = {}
     for universe in (BASELINE, *universes(experiment)):
         protocol = protocol_of(universe)
-        found, plain = (
-            over_cases(paired(results, experiment, protocol, rival=r)) for r in (RIVAL, NO_WEIGHTS)
-        )
+        found = gains.over_cases(gains.paired(results, experiment, protocol))
         if found["cases"]:
-            means = case_means(results, experiment, protocol)[[RIVAL, METHOD]].mean()
-            rows[universe] = means.to_dict() | found | {"over_none": plain["mean"]}
+            means = gains.case_means(results, experiment, protocol)[[NO_WEIGHTS, RIVAL, METHOD]]
+            rows[universe] = {"gain": found.pop("mean")} | means.mean().to_dict() | found
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("universe")
-    table = table.rename(columns={"mean": "gain"})
     return table.sort_values("gain", ascending=False, kind="stable")
 
 
 def universe_change(results, experiment, universe):
     """What a changed choice does to DDR-uLSIF's accuracy, case by case, on the same runs."""
-    both = {
-        kind: accuracies(results, experiment, protocol_of(name)).reindex(columns=[METHOD])[METHOD]
-        for kind, name in (("changed", universe), ("base", BASELINE))
-    }
-    return paired_table(pd.DataFrame(both).dropna(), experiment, "changed", "base")
+    names = {"changed": universe, "base": BASELINE}
+    runs = {k: _by_run(results, experiment, protocol_of(n))["accuracy"] for k, n in names.items()}
+    return gains.paired_table(pd.DataFrame(runs).dropna() / 100, experiment, *names)
 
 
 def _by_run(results, experiment, protocol):
     """Accuracy of DDR-uLSIF and its gain over uLSIF in each run, in points."""
-    wide = accuracies(results, experiment, protocol).reindex(columns=[METHOD, RIVAL])
+    wide = gains.accuracies(results, experiment, protocol).reindex(columns=[METHOD, RIVAL])
     return 100 * pd.DataFrame({"accuracy": wide[METHOD], "gain": wide[METHOD] - wide[RIVAL]})
 
 
@@ -93,38 +74,35 @@ def gain_changes(results, experiment):
         if len(change):
             change = change.groupby(level="case").mean()
             gain, accuracy = change["gain"], change["accuracy"].mean()
-            p = float(corrected_t_test(gain, 0))
-            rows[universe] = *mean_interval(gain), gain.sem(), accuracy, len(change), p
+            p = float(gains.corrected_t_test(gain, 0))
+            rows[universe] = *gains.mean_interval(gain), gain.sem(), accuracy, len(change), p
     columns = ["change", "low", "high", "error", "accuracy_change", "cases", "p"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
-    return table.assign(p_holm=holm(table["p"]))
+    return table.assign(p_holm=gains.holm(table["p"]))
 
 
 def all_changes(results):
     """Every change of the gain in every table, with Holm's p over all, and shrunken."""
     tables = [gain_changes(results, e).reset_index().assign(experiment=e) for e in EXPERIMENTS]
     changes = pd.concat(tables, ignore_index=True).dropna(subset=["p"])
-    shrunk = shrunken(changes["change"], changes["error"])[3]
-    changes = changes.assign(p_holm=holm(changes["p"]), shrunk=shrunk)
+    shrunk = gains.shrunken(changes["change"], changes["error"])[3]
+    changes = changes.assign(p_holm=gains.holm(changes["p"]), shrunk=shrunk)
     return changes.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
 def joint_gains(results, experiment):
     """Mean gain in points of each joint specification, a row, in each of its cases, a column."""
-    gains = {
-        name: _by_run(results, experiment, name)["gain"].groupby(level="case").mean()
-        for name in specifications(experiment)
-    }
-    return pd.DataFrame(gains).T
+    runs = {name: _by_run(results, experiment, name)["gain"] for name in specifications(experiment)}
+    return pd.DataFrame({name: of.groupby(level="case").mean() for name, of in runs.items()}).T
 
 
-def curve_inference(gains):
+def curve_inference(by_case):
     """Median gain, share of clear gains less losses, and Stouffer's z of a specification curve.
 
     Their two-sided p-values come from turning the signs of all gains of a case together, in every
     way: so the specifications may depend on one another as they do.
     """
-    values, k = gains.to_numpy(dtype=float), gains.shape[1]
+    values, k = by_case.to_numpy(dtype=float), by_case.shape[1]
     flips = np.array(list(product((1.0, -1.0), repeat=k)))  # the first turns nothing
     means = flips @ values.T / k
     spread = np.sqrt(np.maximum(np.square(values).mean(axis=1) - means**2, 1e-24) / (k - 1))
@@ -139,11 +117,6 @@ def curve_inference(gains):
 
 
 # What the pages say
-
-
-def alone(results, experiment):
-    """Gains of a table's universes, and how far they are from the baseline's."""
-    return universe_gains(results, experiment), gain_changes(results, experiment)
 
 
 def reading(found, moved, experiment):
@@ -177,9 +150,9 @@ def decided(moved, most=5):
 
 def forest(found):
     """Draw the gain of each universe with its interval, largest first, beside the baseline's."""
-    gains = found[["gain", "low", "high"]].set_axis(map(universe_name, found.index))
+    shown = found[["gain", "low", "high"]].set_axis(map(universe_name, found.index))
     known = {"no gain": 0, "the protocol unchanged": found.at[BASELINE, "gain"]}
-    return estimates({"": gains.T}, "gain over uLSIF in points", known)
+    return estimates({"": shown.T}, "gain over uLSIF in points", known)
 
 
 def largest_forest(results, experiment, count=6):
@@ -202,7 +175,7 @@ def table(found, moved, experiment):
                 RIVAL: f"{row[RIVAL]:.4f}",
                 METHOD: f"{row[METHOD]:.4f}",
                 "Gain": with_interval(row["gain"], row["low"], row["high"]),
-                "Gain over no weights": points(row["over_none"]),
+                "Gain over no weights": points(100 * (row[METHOD] - row[NO_WEIGHTS])),
                 "Change": with_interval(*change),
                 "p (Holm)": "–" if name == BASELINE else f"{p[0]} ({p[1]})",
                 "Better, worse": unbroken(f"{row.better:.0f}, {row.worse:.0f} of {row.cases:.0f}"),
@@ -236,13 +209,13 @@ def _changes(changes):
     return pd.DataFrame(rows)
 
 
-def joint_reading(gains, experiment):
+def joint_reading(joint, experiment):
     """Say what the specifications that change many choices at once show together."""
-    means, runs = gains.mean(axis=1), read()["joint"]["runs"][experiment]
-    median, share, stouffer = curve_inference(gains).itertuples()
+    means, runs = joint.mean(axis=1), read()["joint"]["runs"][experiment]
+    median, share, stouffer = curve_inference(joint).itertuples()
     return Markdown(
-        f"{len(gains)} specifications drawn at random, each changing several choices at once; "
-        f"{runs} run{'s' if runs > 1 else ''} of each of {gains.shape[1]} cases. The gain is "
+        f"{len(joint)} specifications drawn at random, each changing several choices at once; "
+        f"{runs} run{'s' if runs > 1 else ''} of each of {joint.shape[1]} cases. The gain is "
         f"positive in {int((means > 0).sum())} of them, from {points(means.min())} to "
         f"{points(means.max())} points; the median is {points(median.found)} "
         f"(p = {median.p:.3f}), the share of significant gains less that of significant losses "
@@ -252,15 +225,15 @@ def joint_reading(gains, experiment):
     )
 
 
-def joint_curve(gains, experiment):
+def joint_curve(joint, experiment):
     """Draw the joint specifications by their gain, above what each of them changes."""
     chosen = {name: p["about"] for name, p in specifications(experiment).items()}
     names = list(dict.fromkeys(name for changes in chosen.values() for name in changes))
-    order = gains.mean(axis=1).sort_values().index
+    order = joint.mean(axis=1).sort_values().index
     figure, (top, below) = new_figure(
         7.6, 3 + 0.2 * len(names), 2, sharex=True, height_ratios=[2.4, 0.2 * len(names)]
     )
-    _clear_and_not(top, "y", np.arange(len(order)), *mean_interval(gains.loc[order]))
+    _clear_and_not(top, "y", np.arange(len(order)), *gains.mean_interval(joint.loc[order]))
     top.axhline(0, color=COLORS["black"], lw=1)
     top.set(ylabel="gain in points")
     dots = [(x, names.index(n)) for x, spec in enumerate(order) for n in chosen[spec]]
@@ -289,21 +262,23 @@ def deviations():
 
 def deviation_changes(results):
     """Measure every open choice that runs can: one row a changed choice and table."""
-    asked = [
-        (entry["id"], entry["title"], universe, experiment)
+    entries = [
+        {"id": entry["id"], "title": entry["title"], "universe": universe, "experiment": name}
         for entry in deviations()
         for universe, experiments in entry["effect"].get("universes", {}).items()
-        for experiment in experiments
+        for name in experiments
     ]
-    entries = pd.DataFrame(asked, columns=["id", "title", "universe", "experiment"])
-    return all_changes(results).merge(entries)
+    return all_changes(results).merge(pd.DataFrame(entries))
 
 
 def deviations_table(found):
     """Tabulate the measured choices, the largest change first; a click on a head sorts anew."""
-    shown, rows = _changes(found), found[["title", "id"]].itertuples(index=False)
-    titles = [f"{{ref}}`{title} <deviation-{name.lower()}>`" for title, name in rows]
-    shown.insert(0, "Open choice", titles)
+    shown = _changes(found)
+    shown.insert(
+        0,
+        "Open choice",
+        "{ref}`" + found["title"] + " <deviation-" + found["id"].str.lower() + ">`",
+    )
     about = "What each open choice changes in the gain of DDR-uLSIF over uLSIF, in points"
     return Markdown(captioned(shown, about, "deviations-effects", "worded sortable"))
 
@@ -318,9 +293,7 @@ def deviations_figure(found):
     for axis, (experiment, part) in zip(axes, parts.items(), strict=True):
         _clear_and_not(axis, "x", np.arange(len(part)), part["change"], part["low"], part["high"])
         axis.axvline(0, color=COLORS["black"], lw=1)
-        axis.set_yticks(
-            range(len(part)), [universe_name(name) for name in part["universe"]], size=8
-        )
+        axis.set_yticks(range(len(part)), map(universe_name, part["universe"]), size=8)
         axis.set_title(table_title(experiment), loc="left")
     axes[-1].set_xlabel("change of the gain over uLSIF, in points")
     return figure
@@ -352,7 +325,7 @@ def _measured(results, claims, entry):
     if kind == "claim":
         return claims.loc[claims["id"] == effect, "evidence"].tolist()
     if kind == "tests":
-        return [f"{e}: DDR-uLSIF {count_line(results, e)}" for e in EXPERIMENTS]
+        return [f"{e}: {line}" for e in EXPERIMENTS for line in gains.over_rivals(results, e)]
     return []
 
 

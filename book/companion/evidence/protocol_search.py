@@ -245,6 +245,12 @@ def _member_work(search, root, members):
         yield store_of(protocol, root), MemberRun(protocol), tasks_of(protocol)
 
 
+def work_again(root):
+    """One run of each case of what the searches had run with weights."""
+    for store, run, tasks in _candidate_work(read_search("biased-kernels"), root):
+        yield store, run, [task for task in tasks if task[1] == 0]
+
+
 def _columns(penalty, n):
     """Places of the penalties in the tables, which have half decades."""
     wanted = np.log10(np.array(penalty) / n)[:, None]

@@ -4,44 +4,22 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
-from companion.evidence.gains import (
-    METHOD,
-    NO_WEIGHTS,
-    RIVAL,
-    count_line,
-    over_cases,
-    paired,
-    typefaces,
-)
+from companion.evidence import gains
+from companion.evidence import printed as paper
+from companion.evidence.gains import METHOD, RIVAL
 from companion.evidence.plots import COLORS, gains_by_case, new_figure
-from companion.evidence.printed import (
-    cases,
-    ledger,
-    printed_gains,
-    table_name,
-    table_title,
-    values,
-)
-from companion.evidence.tables import (
-    captioned,
-    mean_sd,
-    points,
-    tally,
-    unbroken,
-    with_interval,
-)
+from companion.evidence.tables import captioned, mean_sd, points, tally, unbroken, with_interval
 from companion.evidence.verdicts import WORDS, compare, effect_words, summary, worlds
 from companion.paths import EXPERIMENTS, PROTOCOLS
 
 UNSEEN = ("validated", "never seen")
-_RIVALS = {RIVAL: "uLSIF", NO_WEIGHTS: "no weights"}
 
 
 # All tables at once. What is `judged` comes from `companion.evidence.verdicts.judge_all`.
 
 
 def _row(experiment, protocol):
-    name = table_title(experiment).removeprefix("Paper's Table ")
+    name = paper.table_title(experiment).removeprefix("Paper's Table ")
     return {"Paper's table": name, "Protocol": protocol}
 
 
@@ -58,7 +36,7 @@ def verdicts_table(judged):
             "Orders: kept, open, reversed (expected to be kept)": f"{orders_found} ({kept})",
         }
         rows.append(_row(*key) | counts)
-    about = f"Verdicts on the {len(values())} printed values, by table and protocol"
+    about = f"Verdicts on the {len(paper.values())} printed values, by table and protocol"
     return Markdown(captioned(pd.DataFrame(rows).map(unbroken), about, "headline"))
 
 
@@ -86,7 +64,7 @@ def worlds_figure(results):
         for word, color in zip(WORDS, ("green", "orange", "red"), strict=True):
             axis.barh(found.index, found[word], left=left, color=COLORS[color], label=word)
             left = left + found[word]
-        axis.set(xlim=(0, 1), title=table_title(experiment).removeprefix("Paper's "))
+        axis.set(xlim=(0, 1), title=paper.table_title(experiment).removeprefix("Paper's "))
     axes[0].invert_yaxis()
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
@@ -128,7 +106,7 @@ def headline(judged):
 
 def gains_figure(results):
     """Draw the gain over uLSIF in every case: printed, matched and tuned."""
-    printed = {e: printed_gains(e, METHOD, RIVAL) for e in EXPERIMENTS}
+    printed = {e: paper.printed_gains(e, METHOD, RIVAL) for e in EXPERIMENTS}
     heights = [len(printed[e]) + 2 for e in EXPERIMENTS]
     figure, (first, long, second, unused) = new_figure(
         8.6, 0.2 * heights[-1] + 1, 2, 2, height_ratios=heights[:2]
@@ -137,9 +115,9 @@ def gains_figure(results):
     unused.remove()
     long.set_subplotspec(long.get_gridspec()[:, 1])
     for axis, experiment in zip((first, second, long), EXPERIMENTS, strict=True):
-        ours = {f"ours, {p}": paired(results, experiment, p) for p in PROTOCOLS}
+        ours = {f"ours, {p}": gains.paired(results, experiment, p) for p in PROTOCOLS}
         gains_by_case(axis, list(printed[experiment].index), printed[experiment], ours)
-        axis.set_title(table_title(experiment), loc="left")
+        axis.set_title(paper.table_title(experiment), loc="left")
     figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
 
@@ -148,7 +126,7 @@ def gains_sentence(results):
     """Say how far our gains reach, and how many intervals contain the printed gain."""
     parts = []
     for protocol in PROTOCOLS:
-        rows = pd.concat([paired(results, e, protocol) for e in EXPERIMENTS])
+        rows = pd.concat([gains.paired(results, e, protocol) for e in EXPERIMENTS])
         inside = rows["printed"].between(rows["low"], rows["high"]).sum()
         parts.append(
             f"With {protocol} settings our gains over {RIVAL} reach from "
@@ -167,13 +145,12 @@ def section(results, judged, experiment, protocol):
     lines = [
         f"- **{verdict.word.capitalize()}.** {verdict.values['n'].max()} runs of each case.",
         f"- {summary(verdict)}.",
-        *(_gain_line(results, experiment, protocol, rival) for rival in _RIVALS),
-        f"- Significant at 5 %: {METHOD} is {count_line(results, experiment, protocol)}.",
+        *(f"- {line}." for line in gains.over_rivals(results, experiment, protocol)),
     ]
-    key, name = f"{experiment}-{protocol}", table_name(experiment)
+    key, name = f"{experiment}-{protocol}", paper.table_name(experiment)
     compared = beside(results, experiment, protocol).rename(columns={"n_tr": "Samples"})
     tables = [
-        ("scoreboard", f"{table_title(experiment)} beside our runs", compared.map(unbroken)),
+        ("scoreboard", f"{paper.table_title(experiment)} beside our runs", compared.map(unbroken)),
         ("orders", f"Pairs of methods that {name} ranks", orders_table(verdict)),
     ]
     parts = [
@@ -184,22 +161,12 @@ def section(results, judged, experiment, protocol):
     return Markdown("\n\n".join(["\n".join(lines), *parts]))
 
 
-def _gain_line(results, experiment, protocol, rival):
-    found = over_cases(paired(results, experiment, protocol, rival=rival))
-    return (
-        f"- Gain over {_RIVALS[rival]}: "
-        f"{with_interval(found['mean'], found['low'], found['high'])} points; "
-        f"{found['won']} cases won, {found['lost']} lost, significantly {found['better']} and "
-        f"{found['worse']}."
-    )
-
-
 def beside(results, experiment, protocol="matched"):
     """Paper beside ours, one row per printed value."""
-    marks = typefaces(results, experiment, protocol)
+    marks = gains.typefaces(results, experiment, protocol)
     rows = [
         {
-            ledger()["tables"][experiment]["case_name"]: cell.case,
+            paper.ledger()["tables"][experiment]["case_name"]: cell.case,
             "Method": cell.method,
             "Value": cell.value,
             "Paper": mean_sd(cell.paper_mean, cell.paper_sd, cell.paper_typeface),
@@ -221,11 +188,11 @@ def _interval(cell):
 
 def wide(results, experiment, protocol="matched", judged=True):
     """Our table in the paper's layout, each value with its mark unless it is not to be judged."""
-    table, cells = ledger()["tables"][experiment], beside(results, experiment, protocol)
+    table, cells = paper.ledger()["tables"][experiment], beside(results, experiment, protocol)
     if judged:
         cells["Ours"] += " (" + cells["Value"] + ")"
     ours = cells.pivot(index=table["case_name"], columns="Method", values="Ours")
-    ours = ours.loc[cases(experiment), table["columns"]]
+    ours = ours.loc[paper.cases(experiment), table["columns"]]
     return ours.rename_axis(columns=None).reset_index()
 
 

@@ -12,25 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from companion.evidence.gains import (
-    ALPHA,
-    METHOD,
-    RIVAL,
-    accuracies,
-    mean_interval,
-    runs_of,
-    t_tests,
-    welch_interval,
-)
-from companion.evidence.printed import (
-    cases,
-    compared_methods,
-    ledger,
-    printed_gains,
-    printed_means,
-    printed_pairs,
-    values,
-)
+from companion.evidence import gains
+from companion.evidence import printed as paper
+from companion.evidence.gains import ALPHA, METHOD, RIVAL
 from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 
 #: Least shares of what an exact replication reaches, for two words; most orders reversed; the
@@ -98,25 +82,26 @@ def roles():
     rows = []
     for experiment, entries in read_yaml(BOOK / "cell_roles.yml").items():
         for entry in entries:
-            for case in cases(experiment)[slice(*entry.get("cases", [None]))]:
+            for case in paper.cases(experiment)[slice(*entry.get("cases", [None]))]:
                 rows += [(experiment, case, m, entry["role"]) for m in entry["methods"]]
     return pd.DataFrame(rows, columns=["experiment", "case", "method", "role"])
 
 
 def compare(results, experiment, protocol="matched"):
     """Set our runs beside the printed table: one row a value, with its marks and its role."""
-    printed = values(experiment).drop(columns="reference").assign(protocol=protocol)
+    printed = paper.values(experiment).drop(columns="reference").assign(protocol=protocol)
     named = {name: f"paper_{name}" for name in ("mean", "sd", "n", "typeface")}
-    runs = runs_of(results, experiment, protocol).groupby(["case", "method"])["accuracy"]
+    runs = gains.runs_of(results, experiment, protocol).groupby(["case", "method"])["accuracy"]
     ours = runs.agg(mean="mean", sd="std", n="count").reset_index()
     table = printed.rename(columns=named).merge(ours, "left").merge(roles(), "left")
-    paper = [table[f"paper_{name}"].to_numpy() for name in ("mean", "sd", "n")]
+    theirs = [table[f"paper_{name}"].to_numpy() for name in ("mean", "sd", "n")]
     mean, sd, n = (table[name].to_numpy(dtype=float) for name in ("mean", "sd", "n"))
-    low, high = welch_interval(mean, sd, np.where(n > 1, n, np.nan), *paper)
-    delta = mean - paper[0]
+    low, high = gains.welch_interval(mean, sd, np.where(n > 1, n, np.nan), *theirs)
+    delta = mean - theirs[0]
     return table.assign(
-        n=table["n"].fillna(0).astype(int), delta=delta, low=low, high=high, sd_ratio=sd / paper[1],
-        spread=spread_marks(sd, n, *paper[1:]), value=value_marks(delta, low, high),
+        n=table["n"].fillna(0).astype(int), delta=delta, low=low, high=high,
+        sd_ratio=sd / theirs[1],
+        spread=spread_marks(sd, n, *theirs[1:]), value=value_marks(delta, low, high),
     )  # fmt: skip
 
 
@@ -132,30 +117,27 @@ def compare_columns(table):
 
 def compare_orders(results, experiment, protocol="matched"):
     """Judge each pair of compared methods that the printed numbers themselves tell apart."""
-    wide = 100 * accuracies(results, experiment, protocol).reindex(
-        columns=compared_methods(experiment)
-    )
-    rows = []
-    for pair in distinguished(experiment).itertuples():
+    wide, rows = 100 * gains.accuracies(results, experiment, protocol), []
+    names = {"method": "better", "method_rival": "worse", "p": "p_printed"}
+    pairs = distinguished(experiment).rename(columns=names)[["case", *names.values()]]
+    for pair in pairs.itertuples():
         runs = wide[wide.index.get_level_values("case") == pair.case]
-        better, worse = runs[[pair.method, pair.method_rival]].dropna().to_numpy().T
+        better, worse = runs.reindex(columns=[pair.better, pair.worse]).dropna().to_numpy().T
         gain = float(np.mean(better - worse)) if len(better) else np.nan
-        p = float(t_tests(better, worse)[0])
-        names = (pair.case, pair.method, pair.method_rival, pair.p)
-        rows.append((*names, gain, p, str(order_marks(gain, p))))
-    columns = ["case", "better", "worse", "p_printed", "gain", "p", "order"]
-    return pd.DataFrame(rows, columns=columns)
+        rows.append((gain, float(gains.t_tests(better, worse)[0])))
+    gain, p = np.array(rows).T
+    return pairs.assign(gain=gain, p=p, order=order_marks(gain, p))
 
 
 def distinguished(experiment):
     """Pairs of a row whose printed means, sds and n differ by Welch's test, the better first."""
-    pairs = printed_pairs(experiment)
+    pairs = paper.printed_pairs(experiment)
     return pairs[pairs["p"] < ALPHA]
 
 
 def effect_of(ours, printed):
     """Set our gains beside the printed ones, case by case, with intervals over the cases."""
-    ours, printed = (np.asarray(gains, dtype=float) for gains in (ours, printed))
+    ours, printed = (np.asarray(each, dtype=float) for each in (ours, printed))
     k = len(printed)
     if k < 2:
         return Effect(*[np.nan] * len(Effect._fields))
@@ -165,25 +147,25 @@ def effect_of(ours, printed):
     scale = b**2 - bb if b**2 > bb else np.nan
     width = np.sqrt(max((a * b - ab) ** 2 - scale * (a**2 - aa), 0))
     low, high = (a * b - ab - width) / scale, (a * b - ab + width) / scale
-    return Effect(*map(float, (a, b, a / b, low, high, *mean_interval(ours - printed))))
+    return Effect(*map(float, (a, b, a / b, low, high, *gains.mean_interval(ours - printed))))
 
 
 def table_effect(results, experiment, protocol="matched"):
     """Our gain of DDR over uLSIF beside the printed one, over the cases that were run."""
-    wide = accuracies(results, experiment, protocol).reindex(columns=[METHOD, RIVAL]).dropna()
-    gains = 100 * (wide[METHOD] - wide[RIVAL]).groupby(level="case").mean()
-    return effect_of(gains, printed_gains(experiment, METHOD, RIVAL).reindex(gains.index))
+    wide = gains.accuracies(results, experiment, protocol).reindex(columns=[METHOD, RIVAL]).dropna()
+    ours = 100 * (wide[METHOD] - wide[RIVAL]).groupby(level="case").mean()
+    return effect_of(ours, paper.printed_gains(experiment, METHOD, RIVAL).reindex(ours.index))
 
 
 def correlations(results, experiment, protocol):
     """Correlation of the methods over our runs, case by case; none where nothing was run."""
-    columns = list(printed_means(experiment))
-    wide = accuracies(results, experiment, protocol).reindex(columns=columns).astype(float)
+    columns = list(paper.printed_means(experiment))
+    wide = gains.accuracies(results, experiment, protocol).reindex(columns=columns).astype(float)
     # Where a method was not run, or never varies, it has no correlation with others.
     return {
         case: wide[wide.index.get_level_values("case") == case].corr().fillna(0).to_numpy()
         * (1 - np.eye(len(columns))) + np.eye(len(columns))
-        for case in cases(experiment)
+        for case in paper.cases(experiment)
     }  # fmt: skip
 
 
@@ -193,13 +175,14 @@ def simulated(experiment, alike, runs, share=1.0):
     The truth is no more certain than the print: its means are drawn around the printed ones.
     """
     rng, found = np.random.default_rng(_SEED), {}
-    means, sds = printed_means(experiment), printed_means(experiment, "sd")
+    means, sds = paper.printed_means(experiment), paper.printed_means(experiment, "sd")
     means[METHOD] = means[RIVAL] + share * (means[METHOD] - means[RIVAL])
+    root = np.sqrt(paper.ledger()["runs"])
     for case, matrix in alike.items():
         mean, sd = (table.loc[case].to_numpy() for table in (means, sds))
         values, vectors = np.linalg.eigh(matrix)
         mixed = vectors * np.sqrt(np.maximum(values, 0))
-        truth = mean + sd * rng.standard_normal((_DRAWS, 1, len(sd))) / np.sqrt(ledger()["runs"])
+        truth = mean + sd * rng.standard_normal((_DRAWS, 1, len(sd))) / root
         drawn = truth + rng.standard_normal((_DRAWS, runs, len(sd))) @ mixed.T * sd
         found |= {(case, method): drawn[..., k] for k, method in enumerate(means)}
     return found
@@ -210,24 +193,23 @@ def replicated(experiment, alike, runs, share=1.0):
     drawn = simulated(experiment, alike, runs, share)
     marks = [
         value_marks(ours.mean(axis=1) - cell.mean, *_interval(ours, cell))
-        for cell in values(experiment).itertuples()
+        for cell in paper.values(experiment).itertuples()
         for ours in [drawn[cell.case, cell.method]]
     ]
     orders = []
     for row in distinguished(experiment).itertuples():
         pair = drawn[row.case, row.method], drawn[row.case, row.method_rival]
-        orders.append(order_marks((pair[0] - pair[1]).mean(axis=1), t_tests(*pair)[0]))
-    ours = [(drawn[c, METHOD] - drawn[c, RIVAL]).mean(axis=1) for c in cases(experiment)]
-    gains = 100 * np.stack(ours, axis=-1)
+        orders.append(order_marks((pair[0] - pair[1]).mean(axis=1), gains.t_tests(*pair)[0]))
     counts = {m: np.sum(np.array(marks) == m, axis=0) for m in ("agrees", "near")}
     counts |= {m: np.sum(np.array(orders) == m, axis=0) for m in ("kept", "open", "reversed")}
-    in_print = printed_gains(experiment, METHOD, RIVAL)
-    return counts | {"share": gains.mean(axis=-1) / in_print.mean()}
+    ours = [(drawn[c, METHOD] - drawn[c, RIVAL]).mean(axis=1) for c in paper.cases(experiment)]
+    in_print = paper.printed_gains(experiment, METHOD, RIVAL).mean()
+    return counts | {"share": 100 * np.mean(ours, axis=0) / in_print}
 
 
 def _interval(ours, cell):
     moments = ours.mean(axis=1), ours.std(axis=1, ddof=1), ours.shape[1]
-    return welch_interval(*moments, cell.mean, cell.sd, cell.n)
+    return gains.welch_interval(*moments, cell.mean, cell.sd, cell.n)
 
 
 def judge(results, experiment, protocol="matched"):
@@ -253,8 +235,8 @@ def judge_all(results):
 
 def _as_ours(results, experiment, protocol):
     """How our methods vary together, and the number of our runs, as far as the print has them."""
-    runs = accuracies(results, experiment, protocol).groupby(level="case").size().max()
-    n = int(np.clip(np.nan_to_num(runs), 2, ledger()["runs"]))
+    runs = gains.accuracies(results, experiment, protocol).groupby(level="case").size().max()
+    n = int(np.clip(np.nan_to_num(runs), 2, paper.ledger()["runs"]))
     return correlations(results, experiment, protocol), n
 
 

@@ -19,9 +19,9 @@ def names_of(protocol):
     return protocol["experiment"], protocol["protocol"]
 
 
-def store_of(protocol, root, **further):
+def store_of(protocol, root):
     """Open the store of a protocol's runs; the seed of a case depends on its place among all."""
-    parameters = {**Run(protocol).parameters, "cases": protocol["cases"], **further}
+    parameters = {**Run(protocol).parameters, "cases": protocol["cases"]}
     experiment, name = names_of(protocol)
     return Store(root, parameters, experiment=experiment, protocol=name)
 
@@ -35,9 +35,9 @@ def tasks_of(protocol, runs=None, cases=None):
     ]
 
 
-def work_of(protocols, root, runs=None, **further):
+def work_of(protocols, root, runs=None):
     """What a sweep computes for protocols."""
-    return [(store_of(p, root, **further), Run(p), tasks_of(p, runs)) for p in protocols]
+    return [(store_of(p, root), Run(p), tasks_of(p, runs)) for p in protocols]
 
 
 def compute(work, **options):

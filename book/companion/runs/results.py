@@ -16,7 +16,7 @@ from companion.paths import BUILD, ROOT
 from companion.runs.experiments import Run
 from companion.runs.protocols import changed
 from companion.runs.published import published_parameters, published_results
-from companion.runs.reproduce import compute, names_of, store_of, tasks_of, work_of
+from companion.runs.reproduce import compute, names_of, store_of, tasks_of
 from companion.runs.store import differences
 from companion.runs.sweep import sweep
 
@@ -42,17 +42,17 @@ class ShownRuns(NamedTuple):
         return f"{self.stored} runs from the store, {self.computed} computed for this page"
 
 
-def mismatch(protocol):
-    """Say how the parameters of a protocol differ from the published ones, if they do."""
-    here = Run(protocol).parameters
+def mismatch(protocol, run=None):
+    """Say how the parameters of a protocol's runs differ from the published ones, if they do."""
+    here = (run or Run(protocol)).parameters
     return differences(published_parameters().get(names_of(protocol), here), here)
 
 
-def published_runs(protocol):
+def published_runs(protocol, run=None):
     """Read the published runs of a protocol, if they were computed with just its parameters."""
     results, (experiment, name) = published_results(), names_of(protocol)
     chosen = (results["experiment"] == experiment) & (results["protocol"] == name)
-    return results[chosen & (not mismatch(protocol))].reset_index(drop=True)
+    return results[chosen & (not mismatch(protocol, run))].reset_index(drop=True)
 
 
 def with_cases(protocol, cases):
@@ -104,9 +104,10 @@ def recompute(protocol, runs=1, cases=None):
     return beside_published(protocol, pd.DataFrame(rows))
 
 
-def beside_published(protocol, rows):
+def beside_published(protocol, rows, run=None):
     """Set rows that were computed again beside the published ones."""
-    old = published_runs(protocol)[[*_KEYS, "accuracy", *_DIAGNOSTICS]]
+    columns = [*_KEYS, "accuracy", *_DIAGNOSTICS]
+    rows, old = rows.reindex(columns=columns), published_runs(protocol, run)[columns]
     both = rows.merge(old, on=_KEYS, how="left", suffixes=("", "_stored"))
     # Mutual informations near zero are noise in their last digits.
     far = [(both[d] - both[f"{d}_stored"]).abs() / (1e-3 + both[d].abs()) for d in _DIAGNOSTICS]
@@ -132,22 +133,23 @@ def _largest(both):
     return f"{worst.difference:+.4f} ({worst.case}, {worst.method}, run {worst.seed})"
 
 
-def what_differs(protocols, **options):
-    """Compute one run of every case again; say in sentences what differs, for each protocol.
+def what_differs(work_in, **options):
+    """Compute what is (store, run, tasks) in a folder; say what differs from what is published.
 
     An interrupted comparison is taken up again, unless the code has changed; one that came to its
-    end leaves nothing behind.
+    end leaves nothing behind. Yields names, tasks and sentences.
     """
     root, code = BUILD / "verify", hashlib.sha256()
     for path in sorted([*(ROOT / "ddr").rglob("*.py"), *Path(__file__).parent.glob("*.py")]):
         code.update(path.read_bytes())
-    work = work_of(protocols, root, runs=1, code=code.hexdigest())
-    sweep([item for item, p in zip(work, protocols, strict=True) if not mismatch(p)], **options)
-    for protocol, (store, _, tasks) in zip(protocols, work, strict=True):
-        if other := mismatch(protocol):
-            yield [f"published with other parameters ({other})"]
+    work = work_in(root / code.hexdigest()[:16])
+    sweep([item for item in work if not mismatch(item[0].names, item[1])], **options)
+    for store, run, tasks in work:
+        if other := mismatch(store.names, run):
+            said = [f"published with other parameters ({other})"]
         else:
-            yield what_moved(beside_published(protocol, store.rows(tasks)))
+            said = what_moved(beside_published(store.names, store.rows(tasks), run))
+        yield store.names, tasks, said
     shutil.rmtree(root, ignore_errors=True)
 
 

@@ -12,15 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from companion.evidence.gains import (
-    ALPHA,
-    METHOD,
-    accuracies,
-    mean_interval,
-    over_cases,
-    paired,
-    welch_interval,
-)
+from companion.evidence import gains
+from companion.evidence.gains import ALPHA, METHOD
 from companion.evidence.multiverse import universe_change
 from companion.evidence.printed import cases, printed_means
 from companion.evidence.tables import points, with_interval
@@ -95,7 +88,7 @@ def _observed(results, protocol, asked):
     """Runs by experiment and case; all cases of a table are needed."""
     found = {}
     for experiment in asked.experiments:
-        wide = accuracies(results, experiment, protocol)
+        wide = gains.accuracies(results, experiment, protocol)
         wide = wide.reindex(columns=[asked.method, *asked.rivals]).dropna()
         names, methods = cases(experiment, asked.scenario), " and ".join(wide)
         runs = {c: rows for c, rows in wide.groupby(level="case") if c in names and len(rows) > 1}
@@ -146,7 +139,7 @@ def _gains(asked, runs, relative):
 def _gain(first, second, relative):
     scale = 100 / second.mean(axis=-1, keepdims=True) if relative else 100
     # Printed digits are exact decimals: rounding keeps binary noise away from the threshold.
-    return np.round(mean_interval(scale * (first - second)), 9)
+    return np.round(gains.mean_interval(scale * (first - second)), 9)
 
 
 def _replicated(results, protocol, experiments, share=1.0):
@@ -212,15 +205,12 @@ def mean_gain(results, protocol, *, experiments, method, rival, min_cases=None):
     """Ask whether a method gains on average over the cases, losses counted like wins."""
     tables = []
     for name in experiments:
-        table = paired(results, name, protocol, method, rival)
-        table = table[table["n"] >= 2]
+        tables.append(gains.paired(results, name, protocol, method, rival).query("n > 1"))
         needed = len(cases(name)) if min_cases is None else min_cases
-        _need(len(table), needed, name, f"{method} and {rival} under {protocol}")
-        tables.append(table)
-    gains = pd.concat(tables, ignore_index=True)
-    found = over_cases(gains)
+        _need(len(tables[-1]), needed, name, f"{method} and {rival} under {protocol}")
+    table = pd.concat(tables)
+    found, printed = gains.over_cases(table), table["printed"].astype(float).mean()
     interval = with_interval(found["mean"], found["low"], found["high"])
-    printed = gains["printed"].astype(float).mean()
     return Finding(
         interval_verdict(found["low"], found["high"], found["better"], found["worse"]),
         interval,
@@ -235,7 +225,7 @@ def spread_ratio(results, protocol, *, experiments, rival):
     """Compare how much two methods vary from run to run, by the ratio of their sds."""
     asked = CountedCase(tuple(experiments), (rival,), METHOD)
     ours = _log_ratios(_observed(results, protocol, asked), asked)
-    mean, low, high = np.exp(mean_interval(ours))
+    mean, low, high = np.exp(gains.mean_interval(ours))
     again = _replicated(results, protocol, asked.experiments)
     expected = np.exp(_log_ratios(again, asked).mean(axis=-1)).mean()
     sds = pd.concat([printed_means(e, "sd") for e in asked.experiments])
@@ -275,7 +265,7 @@ def choice_matters(results, protocol, *, experiments, universe):
     verdicts, found, sentences = [], [], []
     for name in experiments:
         cost, wins, losses = _cost(results, name, universe)
-        mean, low, high = mean_interval(cost)
+        mean, low, high = gains.mean_interval(cost)
         verdicts.append(interval_verdict(low, high, wins, losses))
         found.append(with_interval(mean, low, high))
         sentences.append(
@@ -296,7 +286,7 @@ def costs_more_there(results, protocol, *, here, there, universe):
     """Ask whether a choice costs more on one table than on another, where it is said to work."""
     one, other = (_cost(results, name, universe)[0] for name in (there, here))
     moments = [x for cost in (one, other) for x in (cost.mean(), cost.std(ddof=1), len(cost))]
-    low, high = welch_interval(*moments)
+    low, high = gains.welch_interval(*moments)
     found = with_interval(moments[0] - moments[3], low, high)
     evidence = (
         f"it costs {points(moments[0])} points on {there} and {points(moments[3])} on {here}; "

@@ -5,7 +5,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import stats
-from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_limits
 
@@ -140,8 +139,15 @@ def _shifted_ratio(X):
 
 def quicker_at_equal_search(results, protocol, *, draws, n, widths):
     """Time uLSIF and KLIEP over the same kernel widths and centres; KMM, which has no search."""
+
+    def seconds(estimator, _, *samples):
+        start = time.process_time()
+        estimator.fit(*samples)
+        return time.process_time() - start
+
+    estimators = ULSIF(widths, random_state=0), KLIEP(widths, random_state=0), KMM(widths[0])
     with threadpool_limits(limits=1):
-        times = np.array([_three_times(n, widths, seed) for seed in range(draws)])
+        times = _on_draws(seconds, draws, n, *estimators)
     # The CPU time differs from machine to machine; only who is quicker is said.
     kliep, kmm = ((times[:, i] > times[:, 0]).sum() for i in (1, 2))
     evidence = (
@@ -152,23 +158,18 @@ def quicker_at_equal_search(results, protocol, *, draws, n, widths):
     return share_finding(int(kliep), draws, evidence)
 
 
-def _three_times(n, widths, seed):
-    _, X, _, X_target, _ = _draw(n, n, seed)
-    taken = []
-    for estimator in (
-        ULSIF(sigma=widths, random_state=seed),
-        KLIEP(sigma=widths, random_state=seed),
-        KMM(sigma=widths[0]),
-    ):
-        start = time.process_time()
-        estimator.fit(X, X_target)
-        taken.append(time.process_time() - start)
-    return tuple(taken)
-
-
 def steadier_weights(results, protocol, *, draws, n, sigma, noise):
     """Ask whose weights change least when all inputs are shaken by a tiny amount."""
-    changes = np.array([_shaken(n, sigma, noise, seed) for seed in range(draws)])
+
+    def change(estimator, seed, *samples):
+        rng = np.random.default_rng([seed, 1])
+        moved = [Z + noise * rng.standard_normal(Z.shape) for Z in samples]
+        before = estimator.fit(*samples).weights_
+        after = estimator.fit(*moved).weights_
+        return float(np.linalg.norm(after - before) / np.linalg.norm(before))
+
+    estimators = ULSIF(sigma, 0.1, random_state=0), KLIEP(sigma, random_state=0), KMM(sigma)
+    changes = _on_draws(change, draws, n, *estimators)
     least = int((changes[:, 0] <= changes[:, 1:].min(axis=1)).sum())
     medians = ", ".join(
         f"{name} {value:.0e}"
@@ -181,17 +182,7 @@ def steadier_weights(results, protocol, *, draws, n, sigma, noise):
     return share_finding(least, draws, evidence)
 
 
-def _shaken(n, sigma, noise, seed):
-    _, X, _, X_target, _ = _draw(n, n, seed)
-    rng = np.random.default_rng([seed, 1])
-    moved = [Z + noise * rng.standard_normal(Z.shape) for Z in (X, X_target)]
-    changes = []
-    for estimator in (
-        ULSIF(sigma=sigma, lam=0.1, n_centers=100, random_state=0),
-        KLIEP(sigma=sigma, n_centers=100, random_state=0),
-        KMM(sigma=sigma),
-    ):
-        before = estimator.fit(X, X_target).weights_
-        after = clone(estimator).fit(*moved).weights_
-        changes.append(float(np.linalg.norm(after - before) / np.linalg.norm(before)))
-    return tuple(changes)
+def _on_draws(measure, draws, n, *estimators):
+    """A number of each estimator on each draw of the mixture, a row a draw."""
+    samples = [(seed, *_draw(n, n, seed)[1:4:2]) for seed in range(draws)]
+    return np.array([[measure(e, *each) for e in estimators] for each in samples])

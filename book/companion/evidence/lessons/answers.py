@@ -7,17 +7,8 @@ import numpy as np
 import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
-from companion.evidence import protocol_search
-from companion.evidence.gains import (
-    METHOD,
-    NO_WEIGHTS,
-    RIVAL,
-    accuracies,
-    case_means,
-    mean_interval,
-    over_cases,
-    paired,
-)
+from companion.evidence import gains, protocol_search
+from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL
 from companion.evidence.multiverse import protocol_of, universe_name
 from companion.evidence.printed import printed_gains, printed_means
 from companion.evidence.tables import points, with_interval
@@ -42,7 +33,7 @@ _COMPARED = [NO_WEIGHTS, RIVAL, METHOD]
 
 def mean_gain(results, experiment, protocol, rival=NO_WEIGHTS, method=METHOD):
     """Mean gain over the cases with the ends of its interval, in points."""
-    return mean_interval(paired(results, experiment, protocol, method, rival)["gain"])
+    return gains.mean_interval(gains.paired(results, experiment, protocol, method, rival)["gain"])
 
 
 def _percent(share):
@@ -115,7 +106,7 @@ def with_true_weights(n):
 def synthetic_means(results):
     """Mean accuracies by training size under each protocol, and the printed ones."""
     printed = printed_means("synthetic")[_COMPARED]
-    tables = {p: case_means(results, "synthetic", p) for p in PROTOCOLS}
+    tables = {p: gains.case_means(results, "synthetic", p) for p in PROTOCOLS}
     return {p: t.loc[printed.index, _COMPARED] for p, t in tables.items()}, printed
 
 
@@ -123,7 +114,7 @@ def where_the_gain_comes_from():
     """Answer the question of the notebook on the synthetic data."""
     results = published_results()
     over = {p: mean_gain(results, "synthetic", p, RIVAL)[0] for p in PROTOCOLS}
-    plain = {p: 100 * case_means(results, "synthetic", p)[RIVAL].mean() for p in PROTOCOLS}
+    plain = {p: 100 * gains.case_means(results, "synthetic", p)[RIVAL].mean() for p in PROTOCOLS}
     printed, true = printed_gains("synthetic", METHOD, RIVAL).mean(), with_true_weights(100_000)
     return [
         f"From estimation. With the settings nearest to the paper DDR adds "
@@ -155,28 +146,24 @@ def all_part_gains(results):
     return {name: part_gains(results, experiment) for experiment, name in names.items()}
 
 
-def choice_gains(results, rival):
-    """Mean gain with the chosen and with a random direction, over the runs that both have."""
-    directions = {"largest gap": "matched", "random direction": "universe:omega-random"}
-    runs = {name: accuracies(results, "biased", p) for name, p in directions.items()}
-    gains = pd.DataFrame({name: 100 * (of[METHOD] - of[rival]) for name, of in runs.items()})
-    return gains.dropna().groupby(level="case").mean().mean()
-
-
 def direction_readings(results):
     """Say what is left of the gap, and of DDR's gain, when no test label chose the direction."""
-    gains = {name: paired(results, "biased", name, "Oracle-imp", NO_WEIGHTS)
-             for name in ("same-draw", "matched")}  # fmt: skip
-    taken, again = (mean_interval(table["gain"]) for table in gains.values())
+    ideal = {"method": "Oracle-imp", "rival": NO_WEIGHTS}
+    taken, again = (mean_gain(results, "biased", p, **ideal) for p in ("same-draw", "matched"))
+    runs = gains.paired(results, "biased", **ideal)["n"].sum()
     lines = [
-        f"All {gains['matched']['n'].sum()} runs of all ten datasets: ideal weights gain "
+        f"All {runs} runs of all ten datasets: ideal weights gain "
         f"{with_interval(*taken)} points on the training set that won the choice, and "
         f"{with_interval(*again)} when it is drawn again along the same direction. So "
         f"{100 * (1 - again[0] / taken[0]):.0f} % of the gap was luck of the draw."
     ]
-    for rival in (RIVAL, NO_WEIGHTS):
-        said = [f"{name} {points(gain)}" for name, gain in choice_gains(results, rival).items()]
-        lines.append(f"DDR-uLSIF over {rival}, in points: {', '.join(said)}")
+    directions = {"largest gap": "matched", "random direction": "universe:omega-random"}
+    wide = {name: gains.accuracies(results, "biased", p) for name, p in directions.items()}
+    for rival in (RIVAL, NO_WEIGHTS):  # over the runs that both directions have
+        added = pd.DataFrame({name: 100 * (of[METHOD] - of[rival]) for name, of in wide.items()})
+        means = added.dropna().groupby(level="case").mean().mean()
+        said = ", ".join(f"{name} {points(mean)}" for name, mean in means.items())
+        lines.append(f"DDR-uLSIF over {rival}, in points: {said}")
     return lines
 
 
@@ -187,7 +174,7 @@ def learner_gains(results):
     """
     names = {protocol_of(name): universe_name(name) for name in LEARNERS}
     names |= {"tuned": "the tuned protocol"}
-    bare = {p: 100 * case_means(results, "biased", p)[NO_WEIGHTS].mean() for p in names}
+    bare = {p: 100 * gains.case_means(results, "biased", p)[NO_WEIGHTS].mean() for p in names}
     return {
         f"{names[p]} ({bare[p]:.1f} %)": mean_gain(results, "biased", p)
         for p in sorted(names, key=bare.get)
@@ -197,13 +184,12 @@ def learner_gains(results):
 def what_ddr_corrects():
     """Answer the question of the notebook on biased sampling."""
     results = published_results()
-    gains = {
-        e: [part[0] for part in part_gains(results, e).values()] for e in ("biased", "synthetic")
-    }
-    (_, by_class, prior, both), there = gains.values()
+    (_, by_class, prior, both), there = (
+        [part[0] for part in part_gains(results, e).values()] for e in ("biased", "synthetic")
+    )
     mostly = "the share of the classes" if prior > by_class else "the densities within the classes"
     random = mean_gain(results, "biased", "universe:omega-random")[0]
-    bare = {p: 100 * case_means(results, "biased", p)[NO_WEIGHTS].mean() for p in PROTOCOLS}
+    bare = {p: 100 * gains.case_means(results, "biased", p)[NO_WEIGHTS].mean() for p in PROTOCOLS}
     return [
         f"On these ten datasets mostly {mostly}. Over no weights DDR's prior ratio alone gains "
         f"{points(prior)} points, its class-wise ratio alone {points(by_class)}, both together "
@@ -248,13 +234,13 @@ def print_miss(means):
 def what_preprocessing_decides():
     """Answer the question of the notebook on the digits."""
     results = published_results()
-    steps, matched = means_by_step(), 100 * case_means(results, "cross", "matched")
+    steps, matched = means_by_step(), 100 * gains.case_means(results, "cross", "matched")
     moved = (steps[_BOTH] - steps[_NEITHER]).abs().mean()
     by_ddr = (matched[METHOD] - matched[NO_WEIGHTS]).abs().mean()
     misses = [f"{step} {print_miss(means):.1f}" for step, means in steps.items()]
     same = []
     for protocol in ("clipped", "matched"):
-        wide = accuracies(results, "cross", protocol)
+        wide = gains.accuracies(results, "cross", protocol)
         share = float(np.mean(wide[METHOD] == wide[NO_WEIGHTS]))
         costs = ", ".join(f"{C:g}" for C in load_protocol("cross", protocol)["learner"]["Cs"])
         same.append(f"{_percent(share)} of the runs of the protocol {protocol} (C in {costs})")
@@ -304,13 +290,16 @@ def by_protocol(experiment):
     """What DDR adds to uLSIF and to no weights under each protocol, from the published runs."""
     results, rows = published_results(), []
     for name in PROTOCOLS:
-        protocol, means = load_protocol(experiment, name), case_means(results, experiment, name)
-        stored = len(accuracies(results, experiment, name))
+        protocol, means = (
+            load_protocol(experiment, name),
+            gains.case_means(results, experiment, name),
+        )
+        stored = len(gains.accuracies(results, experiment, name))
         row = {"Settings": name}
         row["Runs stored"] = f"{stored} of {protocol['runs'] * len(protocol['cases'])}"
         row |= {method: f"{means[method].mean():.4f}" for method in _COMPARED}
         for rival, over in ((RIVAL, RIVAL), (NO_WEIGHTS, "no weights")):
-            found = over_cases(paired(results, experiment, name, rival=rival))
+            found = gains.over_cases(gains.paired(results, experiment, name, rival=rival))
             row[f"Gain over {over}"] = with_interval(*[found[k] for k in ("mean", "low", "high")])
             row[f"Better, worse than {over}"] = f"{found['better']}, {found['worse']}"
         rows.append(row)
@@ -319,7 +308,7 @@ def by_protocol(experiment):
 
 def how_often(runs, experiment, protocol, method, rival):
     """Say in how many cases a method is significantly better and worse, and by how much."""
-    found = over_cases(paired(runs, experiment, protocol, method, rival))
+    found = gains.over_cases(gains.paired(runs, experiment, protocol, method, rival))
     return (
         f"{method} is significantly better than {rival} in {found['better']} of {found['cases']} "
         f"cases, worse in {found['worse']}; mean {points(found['mean'])} points."
