@@ -103,10 +103,8 @@ class ShiftReport:
 
     def table(self, n=20):
         """The rows to label next, and what each candidate says of them."""
-        header = ("row", *("none", *self.changes))
-        return "\n".join(
-            "  ".join(f"{cell!s:>11}" for cell in r) for r in (header, *self.questions[:n])
-        )
+        lines = ("row", "none", *self.changes), *self.questions[:n]
+        return "\n".join("  ".join(f"{cell!s:>11}" for cell in line) for line in lines)
 
     def __str__(self):
         lines = ["Shift report"]
