@@ -114,7 +114,7 @@ def summary(gain, scores):
     return {
         "mean": means.mean(),
         "worst": means.min(),
-        "losers": (gain < -5).mul(scores.weight, axis=0).sum() / scores.weight.sum(),
+        "losers": (gain < -5).mul(scores.weight, axis=0).sum() / (scores.weight.sum() or np.nan),
         "worst fit": gain.min(),
     }
 
