@@ -30,7 +30,7 @@ def rule_that_runs():
     for y, (question, yes) in enumerate(questions.items()):
         gone, left = left & ~yes, left & yes
         axes.text(0, -y, question, bbox=box, **words)
-        axes.annotate("", (1.0, -y), (0.5, -y), arrowprops={"arrowstyle": "->"})
+        axes.annotate("", (1.0, -y), (0.58, -y), arrowprops={"arrowstyle": "->"})
         away = f"no: leave the model, or label\n{share(gone):.0%} of the fits"
         axes.text(1.03, -y, away, va="center")
         axes.annotate("", (0, -y - 0.75), (0, -y - 0.25), arrowprops={"arrowstyle": "->"})
@@ -74,7 +74,7 @@ def gain_by_labels():
     for column, name in names.items():
         height = shifts.reach(column, "natural")["mean"]
         axes.axhline(height, color="0.6", lw=1)
-        axes.text(100, height + 0.08, name, ha="right", fontsize=8, color="0.35")
+        axes.text(42, height + 0.08, name, ha="center", fontsize=8, color="0.35")
     axes.set(xlabel="labels", ylabel="gain over no weights, points", xlim=(0, 102))
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return figure
