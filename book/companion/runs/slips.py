@@ -12,10 +12,10 @@ from sklearn.base import clone
 
 from companion.runs.experiments import Seeds, load_case, ratio_for
 from ddr.algorithm import rounds, until_drop
-from ddr.kernels import choose_centers, gaussian_kernel, median_distance
+from ddr.kernels import choose_centers, median_distance
 from ddr.paper.choices import largest
 from ddr.paper.comparison import weighted
-from ddr.paper.iwlspc import IWLSPCCV, iwlspc_coefficients, iwlspc_moments
+from ddr.paper.iwlspc import IWLSPCCV
 from ddr.paper.shifts import accuracy_gap, biased_sampling
 
 ROUNDS = 10
@@ -43,16 +43,16 @@ class SlippedIWLSPC(IWLSPCCV):
     def fit(self, X, y, sample_weight=None):
         """Choose as ``IWLSPCCV`` does, then fit with the width that is asked for."""
         super().fit(X, y, sample_weight)
+        sigma, lam = self.best_sigma_, self.best_lam_
         if self.ties == "first":
             least = self.cv_scores_ <= self.cv_scores_.min() + 1e-6
             row, column = np.argwhere(least)[0]
-            self.best_sigma_, self.best_lam_ = self.sigmas_[row], self.lams_[column]
+            sigma, lam = self.sigmas_[row], self.lams_[column]
         if self.final != "chosen":
-            self.best_sigma_ = max(self.sigmas_) if self.final == "widest" else self.final
-        K = gaussian_kernel(np.asarray(X), self.centers_, self.best_sigma_)
+            sigma = max(self.sigmas_) if self.final == "widest" else self.final
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
-        moments = iwlspc_moments(K, np.searchsorted(self.classes_, y), weight, len(self.classes_))
-        self.alpha_ = iwlspc_coefficients(*moments, weight.sum(), self.best_lam_)
+        codes = np.searchsorted(self.classes_, y)  # no new folds are drawn: the stream stays
+        self._fit_coefficients(np.asarray(X), codes, weight, float(sigma), float(lam))
         return self
 
 
