@@ -218,18 +218,11 @@ def test_recomputed_runs_agree_with_the_published(protocol, published):
 
 
 @pytest.mark.parametrize(
-    ("runs", "case", "changes", "reason"),
-    [
-        (0, "100", {}, "none was asked for"),
-        (1, "200", {}, "none of these cases is stored"),
-        (1, "100", {"seed": 5}, "none is stored under these parameters"),
-    ],
+    ("runs", "case", "changes"), [(0, "100", {}), (1, "200", {}), (1, "100", {"seed": 5})]
 )
-def test_nothing_recomputed_is_said_with_its_reason(
-    protocol, published, runs, case, changes, reason
-):
+def test_nothing_recomputed_is_said(protocol, published, runs, case, changes):
     text = recomputed(changed(protocol, **changes), runs, [case])
-    assert text == f"no stored run was computed again: {reason}"
+    assert text == "no stored run was computed again"
 
 
 @pytest.mark.parametrize(("off", "sign"), [(-0.1, r"\+"), (0.1, "-")])
