@@ -87,8 +87,8 @@ browser: install  ## only the built site in Chromium
 	$(PYTEST) -q -m browser tests
 
 # Runs that an earlier call left in _build/reproduction are taken up again, so that an interruption
-# costs nothing; it says how many. ARGS=--fresh begins again.
-reproduce: install  ## compute every experiment again, or the rest of it (ARGS=--fresh: all)
+# costs nothing; it says how many.
+reproduce: install  ## compute every experiment again, or the rest of it
 	$(BIN)/ddr-book reproduce $(ARGS)
 
 verify: html  ## compute one run of everything that is published again; the tests that take minutes

@@ -47,8 +47,8 @@ WORSE = 1.3  # how much slower than the earlier commit makes the comparison fail
 
 # ------------------------------------------------------------------------------------- problems
 
-#: ``truth`` is the known ratio at X, up to a factor where ``relative``; Z is the other sample.
-Data = namedtuple("Data", "X y Z truth relative")
+#: ``truth`` is the known ratio at X; Z is the other sample.
+Data = namedtuple("Data", "X y Z truth")
 
 
 def two_gaussians(d, n, seed):
@@ -59,36 +59,18 @@ def two_gaussians(d, n, seed):
     x = X[:, :2]
     truth = np.exp((0.5 * x**2 - 0.5 * ((x - 0.6) / 0.7) ** 2 - np.log(0.7)).sum(axis=1))
     y = (rng.random(n) < 1 / (1 + np.exp(-2 * x.sum(axis=1)))).astype(int)
-    return Data(X, y, Z, truth, False)
-
-
-def biased(case, seed):
-    """A table of the paper with its sampling bias; the first direction drawn, nothing chosen."""
-    from ddr.paper import biased_sampling, load
-
-    table, scaling = load(case), "none" if case[-2] == "v" else "feature"
-    problem = biased_sampling(table.X, table.y, direction=0, scaling=scaling, random_state=seed)
-    return Data(problem.X_train, problem.y_train, problem.X_test, problem.importance, True)
+    return Data(X, y, Z, truth)
 
 
 def problem(name, seed):
-    from ddr.paper import FourClusters
-
+    """The problem of a case, by the numbers of columns and rows in its name."""
     sizes = [int(word.replace(",", "")) for word in name.split() if word[0].isdigit()]
-    if name.startswith("two Gaussians"):
-        return two_gaussians(*sizes, seed)
-    if name.startswith("mixture"):
-        (X, y), (Z, _) = (FourClusters().sample(*sizes, side, seed) for side in ("train", "test"))
-        return Data(X, y, Z, FourClusters().marginal_ratio(X), False)
-    return biased(name, seed)
+    return two_gaussians(*sizes, seed)
 
 
 def error(weights, data):
     """Mean squared error in units of the truth's variance: 1 is no better than no weights."""
-    truth = data.truth
-    if data.relative:
-        weights, truth = weights / weights.mean(), truth / truth.mean()
-    return float(np.mean((weights - truth) ** 2) / np.var(truth))
+    return float(np.mean((weights - data.truth) ** 2) / np.var(data.truth))
 
 
 # -------------------------------------------------------------------------------------- methods
@@ -182,11 +164,6 @@ METHODS = {
 
 # ---------------------------------------------------------------------------------------- cases
 
-TABLES = (
-    "GermanCredit", "DelveSplice", "Ionosphere", "Australian", "BreastCancer", "Diabete",
-    "USPS5v6", "USPS3v8", "MNIST5v6", "MNIST3v8",
-)  # fmt: skip
-
 
 def cases():
     """Give question, problem, draws, and the methods; times are given over those of the first."""
@@ -201,8 +178,6 @@ def cases():
         yield "KLIEP", name(20_000), 1, [KLIEP, "skada KLIEP"]
     for n in (100_000, 1_000_000):
         yield "many rows", name(n), 1, [ULSIF, CLIPPED]
-    for name in ("mixture, 100 rows", "mixture, 1000 rows", *TABLES):
-        yield "clipping", name, 10, [ULSIF, CLIPPED]
 
 
 def peak():

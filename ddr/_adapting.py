@@ -20,12 +20,10 @@ class AdaptingClassifier(ClassifierMixin, BaseEstimator):
     __metadata_request__fit = {"X_target": True, "y_target": True, "sample_domain": True}  # noqa: RUF012
     __metadata_request__score = {"sample_domain": True}  # noqa: RUF012
 
-    def _learner(self):
-        return GaussianNB() if self.estimator is None else self.estimator
-
     def _parts(self):
         """Clones of learner and ratio, seeded."""
-        learner, ratio = self._learner(), ULSIF() if self.ratio is None else self.ratio
+        learner = GaussianNB() if self.estimator is None else self.estimator
+        ratio = ULSIF() if self.ratio is None else self.ratio
         able = hasattr(learner, "predict_proba") and weight_parameter(learner) is not None
         if isinstance(learner, type) or not able:
             raise TypeError(

@@ -37,11 +37,10 @@ def stratified_folds(y, n_folds=5, random_state=None):
 
     Classes of a single row, which no number of folds could put on both sides, do not lower it.
     """
-    n_folds = check_count(n_folds, "cv", minimum=2)
     counts = np.unique(y, return_counts=True)[1]
     if counts.max() < 2:
         raise ValueError(f"cv needs a class of two rows with weight, got n_samples={len(y)}")
-    n_splits = min(n_folds, int(counts[counts > 1].min()))
+    n_splits = min(check_count(n_folds, "cv", minimum=2), int(counts[counts > 1].min()))
     splitter = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)

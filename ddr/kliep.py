@@ -38,15 +38,13 @@ def kliep_coefficients(K_test, mean_train, test_weight, tol=1e-9, max_iter=100):
         if max(-gradient.min(), abs(gradient @ pi)) < tol:
             break
         step = _newton_step(pi, gradient, components * (np.sqrt(share) / ratio)[:, None])
-        length = 1.0
-        while _penalised(pi + length * step, components, share) > (
-            value + 1e-4 * length * (gradient @ step)
-        ):
+        length, fall = 1.0, 1e-4 * (gradient @ step)
+        while (new := _penalised(pi + length * step, components, share)) > value + length * fall:
             length /= 2
         pi = pi + length * step
-        last, value = value, _penalised(pi, components, share)
-        if last - value <= 1e-15:
+        if value - new <= 1e-15:
             break
+        value = new
     return pi / pi.sum() / mean_train
 
 
@@ -168,6 +166,3 @@ class KLIEP(DensityRatio):
             alpha = _solve(mean, K_test[~held], test_weight[~held])
             total += test_weight[held] @ np.log(np.maximum(K_test[held] @ alpha, _TINY))
         return total / test_weight.sum()
-
-    def _predict(self, X):
-        return KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_)

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 
 from ddr._checks import check_count, check_new_rows, check_rows, check_weights
 from ddr.information import effective_sample_size
-from ddr.kernels import choose_centers, median_distance
+from ddr.kernels import KernelBlocks, choose_centers, median_distance
 
 #: Of adapted fits that agree less with the unadapted one, about half lose more than 5 points.
 LOW_AGREEMENT = 0.7
@@ -80,7 +80,7 @@ class DensityRatio(BaseEstimator):
     """Base of the ratio estimators: checks the input, calls ``_fit``, reports diagnostics.
 
     A subclass implements ``_fit(X_train, X_test, test_weight)``, which sets ``weights_``, and
-    ``_predict(X)`` where the method defines the ratio off the training sample.
+    ``_predict(X)`` where the ratio is no kernel model of ``centers_``, ``alpha_`` and ``sigma_``.
     """
 
     def fit(self, X_train, X_test, test_weight=None):
@@ -105,6 +105,9 @@ class DensityRatio(BaseEstimator):
     def predict(self, X):
         """Estimated ratio at new rows, non-negative."""
         return self._predict(check_new_rows(self, X))
+
+    def _predict(self, X):
+        return np.maximum(KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_), 0.0)
 
     def matcher(self, X_train, X_test, reselect=False):
         """Prepare repeated fits to the same two samples under changing test weights.

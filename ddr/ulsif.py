@@ -304,9 +304,6 @@ class ULSIF(DensityRatio):
         self.alpha_ = moments.coefficients(i, self.lam_, test_weight, self.clip)
         return np.maximum(moments.train.product(self.alpha_, self.sigma_), 0.0)
 
-    def _predict(self, X):
-        return np.maximum(KernelBlocks(X, self.centers_).product(self.alpha_, self.sigma_), 0.0)
-
     def matcher(self, X_train, X_test, reselect=False):
         """Prepare repeated fits, which share centres, drawn once, and eigendecompositions."""
         fitted = clone(self)

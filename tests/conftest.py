@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import sklearn
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -115,14 +116,13 @@ def chromium():
 def judged_claims(tmp_path_factory):
     """The claims judged from the published runs, computed once for all processes."""
     from companion.evidence.claims import evaluate_claims
-    from companion.kit.files import held
     from companion.runs.results import published_results
 
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # which the processes share
     kept = folder / "claims.pickle"
-    with held(folder / "claims.lock", "another process judges the claims", wait=True):
+    with FileLock(folder / "claims.lock"):
         if not kept.exists():
             kept.write_bytes(pickle.dumps(evaluate_claims(published_results())))
     return pickle.loads(kept.read_bytes())

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from companion.paths import ROOT
-from companion.runs_commands import multiverse, publish, reproduce, search, verify
+from companion.runs_commands import publish, reproduce, search, verify
 from ddr._version import __version__
 
 
@@ -23,7 +23,7 @@ def cli():
     """Make the book: notebooks, pages, runs and data."""
 
 
-for command in (reproduce, multiverse, search, verify, publish):
+for command in (reproduce, search, verify, publish):
     cli.add_command(command)
 
 
@@ -119,18 +119,12 @@ def execute(notebooks, root):
 
 
 @cli.command()
-@click.option("--check", is_flag=True, help="Write nothing; exit code 1 if it is not current.")
-def readme(check):
+def readme():
     """Write the README's numbers and picture from the published runs."""
-    from companion.kit.readme import stale, write
+    from companion.kit.readme import write
 
-    if not check:
-        for path in write():
-            click.echo(path)
-        return 0
-    old = stale()
-    click.echo("not current: run `ddr-book readme`" if old else "current")
-    return int(old)
+    for path in write():
+        click.echo(path)
 
 
 # Data

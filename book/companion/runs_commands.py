@@ -19,69 +19,37 @@ store_option = click.option(
 )
 
 
-def sweep_options(command):
-    """Give a command what both sweeps share."""
-    for option in (
-        click.argument("experiments", nargs=-1, type=TABLES, default=EXPERIMENTS),
-        click.option("--runs", type=COUNT, help="Runs of each case (default: the protocol's)."),
-        jobs_option,
-        click.option("--scheduler", metavar="tcp://…", help="A Dask cluster."),
-        store_option,
-        click.option("--fresh", is_flag=True, help="First remove what is stored of what is asked."),
-    )[::-1]:
-        command = option(command)
-    return command
-
-
 @click.command()
-@sweep_options
-@click.option("--protocol", default="matched", help="matched (default) or tuned.")
+@click.argument("experiments", nargs=-1, type=TABLES, default=EXPERIMENTS)
+@click.option("--protocol", default="matched", help="matched (default), tuned or multiverse.")
+@click.option("--runs", type=COUNT, help="Runs of each case (default: the protocol's).")
+@jobs_option
+@click.option("--scheduler", metavar="tcp://…", help="A Dask cluster.")
+@store_option
 def reproduce(experiments, protocol, **options):
     """Compute the paper's tables anew and compare them.
 
     By default all of them. The runs go to a store of their own. Interrupted, the command resumes
     when it is called again. At the end it prints the largest difference from the published runs
-    and the verdicts beside the paper.
+    and the verdicts beside the paper. The multiverse is the matched protocol under every open
+    choice, as in book/multiverse.yml.
     """
     from companion.evidence.verdicts import judge, summary
-    from companion.runs.protocols import load_protocol
-    from companion.runs.reproduce import compute_and_tell
+    from companion.runs.reproduce import compute_and_tell, protocols_named
     from companion.runs.results import difference_from_published
 
-    for content in [load_protocol(experiment, protocol) for experiment in experiments]:
-        experiment, runs = content["experiment"], options["runs"] or content["runs"]
-        click.echo(f"{experiment}, {protocol} protocol, {runs} runs of each case")
-        rows = compute_and_tell([content], _indented, **options)
-        _indented(difference_from_published(content, rows))
-        _indented(f"beside the paper: {summary(judge(rows, experiment, protocol))}")
+    for experiment, protocols in [(e, protocols_named(e, protocol)) for e in experiments]:
+        click.echo(f"{experiment}, {protocol}")
+        rows = compute_and_tell(protocols, _indented, **options)
+        for content in protocols:
+            own = rows[rows["protocol"] == content["protocol"]]
+            _indented(f"{content['protocol']}: {difference_from_published(content, own)}")
+        if protocol != "multiverse":
+            _indented(f"beside the paper: {summary(judge(rows, experiment, protocol))}")
 
 
 def _indented(line):
     click.echo(f"  {line}")
-
-
-@click.command()
-@sweep_options
-def multiverse(experiments, **options):
-    """Compute the matched tables anew under every open choice.
-
-    By default all of them. Every universe of book/multiverse.yml is computed into a store of its
-    own. Interrupted, the command resumes when it is called again. At the end it prints the gain of
-    DDR-uLSIF over uLSIF beside the published one.
-    """
-    from companion.evidence.multiverse import universe_gains
-    from companion.runs.multiverse import specifications, universes
-    from companion.runs.reproduce import compute_and_tell
-    from companion.runs.results import published_results
-
-    for experiment in experiments:
-        protocols = [*universes(experiment).values(), *specifications(experiment).values()]
-        click.echo(f"{experiment}, {len(protocols)} universes and joint specifications")
-        rows = compute_and_tell(protocols, _indented, **options)
-        click.echo(f"{experiment}: gain of DDR-uLSIF over uLSIF in points, by universe")
-        gains = universe_gains(rows, experiment)[["gain"]]
-        gains["published"] = universe_gains(published_results(), experiment)["gain"]
-        click.echo(gains.to_string(float_format="{:+.2f}".format))
 
 
 @click.command()
@@ -120,7 +88,6 @@ def verify(everything, jobs):
 @click.command()
 @store_option
 @click.option("--into", type=Path, help="The folder (default: book/results).")
-@click.option("--replace", is_flag=True, help="Take published runs of other parameters out.")
 @click.option(
     "--remove",
     nargs=2,
@@ -128,13 +95,13 @@ def verify(everything, jobs):
     metavar="EXPERIMENT PROTOCOL",
     help="Only take these published runs out; may be given several times.",
 )
-def publish(root, into, replace, remove):
+def publish(root, into, remove):
     """Add the runs of a store to the published ones, as sorted CSV files."""
     from companion.runs.published import publish, take_out
 
     if not remove and not root.is_dir():
         raise ValueError(f"--store must be a folder with runs, got {str(root)!r}, which is none")
-    for written in take_out(remove, into) if remove else publish(root, into, replace):
+    for written in take_out(remove, into) if remove else publish(root, into):
         click.echo(written)
 
 

@@ -95,6 +95,8 @@ class IWLSPCCV(WeightedLearner):
     alpha_ : ndarray of shape (b, m)
         Coefficients of the best pair, fitted on all rows.
     centers_ : ndarray of shape (b, d)
+    sigma_ : float
+        The width they were fitted with.
     class_prior_ : ndarray of shape (m,)
         Weighted class frequencies.
     n_features_in_ : int
@@ -167,10 +169,7 @@ class IWLSPCCV(WeightedLearner):
         best = smoothest_first[first_best(self.cv_scores_.ravel()[smoothest_first])]
         self.best_sigma_, self.best_lam_ = float(sigma[best]), float(lam[best])
         self.best_score_ = float(self.cv_scores_.ravel()[best])
-        K, m = gaussian_kernel(X, self.centers_, self.best_sigma_), len(self.classes_)
-        moments = iwlspc_moments(K, y_index, weight, m)
-        self.alpha_ = iwlspc_coefficients(*moments, weight.sum(), self.best_lam_)
-        self.class_prior_ = np.bincount(y_index, weight, m) / weight.sum()
+        self._fit_coefficients(X, y_index, weight, self.best_sigma_, self.best_lam_)
         return self
 
     def _score_grid(self, X, y_index, weight, splits):
@@ -184,9 +183,15 @@ class IWLSPCCV(WeightedLearner):
             scores.append(weighted_risk(losses, weight[held_out]))
         return np.array(scores)
 
+    def _fit_coefficients(self, X, y_index, weight, sigma, lam):
+        self.sigma_, m = sigma, len(self.classes_)
+        K = gaussian_kernel(X, self.centers_, sigma)
+        self.alpha_ = iwlspc_coefficients(*iwlspc_moments(K, y_index, weight, m), weight.sum(), lam)
+        self.class_prior_ = np.bincount(y_index, weight, m) / weight.sum()
+
     def predict_proba(self, X):
         """Posterior probabilities of each row, one column for each of ``classes_``."""
-        K = gaussian_kernel(check_new_rows(self, X), self.centers_, self.best_sigma_)
+        K = gaussian_kernel(check_new_rows(self, X), self.centers_, self.sigma_)
         return normalized_posterior(K @ self.alpha_, self.class_prior_)
 
     def predict(self, X):

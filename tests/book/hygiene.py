@@ -10,6 +10,10 @@ ABSOLUTE_PATH = re.compile(
     r"(?<![\w`/{.])/(?:home|root|tmp|work|usr|var|Users|opt)/\w|\b[A-Z]:\\\w"
 )
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+# sphinx-proof gives it a name that is unique in its page only, and a rerun has the same.
+UNLABELLED = re.compile(
+    r"^[`:~]{3,}\{prf:(?!proof\})\w+\}.*\n(?!(?::\w+:.*\n)*:label:)", re.MULTILINE
+)
 INSTALL = re.compile(r"^\s*[!%]|\bpip install\b|\bconda install\b|subprocess", re.MULTILINE)
 # A rerun's copy lies in another folder: there only links from the root, to the page or out hold.
 RELATIVE = re.compile(
@@ -46,6 +50,8 @@ def linked_from_the_root(notebook):
         if cell.cell_type == "markdown":
             for link in RELATIVE.findall(cell.source):
                 yield f"cell {i} has a link that is not from the root: {link}"
+            if UNLABELLED.search(cell.source):
+                yield f"cell {i} has a theorem or an algorithm without a label"
 
 
 def executed_in_order(notebook):

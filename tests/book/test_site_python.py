@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from companion.browser import cells, my_data_page
-from companion.browser.declared import check_values
 from companion.kit import site_python
 from companion.kit.open_cells import open_cells
-from companion.kit.parameters import declarations, list_notebooks, read_parameters
+from companion.kit.parameters import declarations, list_notebooks
 
 ROOT = site_python.ROOT
 SITE = ROOT / "_build" / "html"
@@ -159,17 +158,6 @@ def test_a_cell_can_be_edited_cancelled_and_run_again(tab):
         {status, code: '', limit: 1, cancel: document.createElement('button')});
       return status.textContent; }"""
     assert tab.evaluate(limited) == "Stopped after 1 s, the time limit."
-
-
-@needs_python
-def test_the_page_refuses_parameters_with_the_sentence_of_the_command(tab):
-    tab.open("notebooks/01_theory.html")
-    ask = "([source, given]) => ddrPython.call('cells.begin', [source, given])"
-    for given in {"n_learn": "6"}, {"n_lern": "60"}, {"sizes": "60, 60"}, {"label": "x"}:
-        with pytest.raises((TypeError, ValueError)) as refused:
-            check_values(read_parameters(THEORY), given)
-        answer = tab.evaluate(ask, [declarations(THEORY), list(given.items())])
-        assert answer == {"problem": str(refused.value)}
 
 
 def test_without_python_the_button_says_what_to_do(tab, chromium):

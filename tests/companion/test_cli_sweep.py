@@ -13,7 +13,6 @@ import companion.runs.sweep
 import pytest
 from companion.cli import main
 from companion.runs import multiverse, results
-from companion.runs.experiments import Run
 from companion.runs.protocols import changed, load_protocol
 from companion.runs.published import (
     FOLDER,
@@ -22,7 +21,6 @@ from companion.runs.published import (
     write_published,
 )
 from companion.runs.reproduce import compute, store_of, work_of
-from companion.runs.store import stores_in
 
 
 def load_small(experiment, protocol="matched"):
@@ -41,9 +39,9 @@ def small(monkeypatch):
         for name, protocol in multiverse.universes("synthetic").items()
         if name in ("random-counts", "hard-prior")
     }
-    monkeypatch.setattr("companion.runs.protocols.load_protocol", load_small)
-    monkeypatch.setattr("companion.runs.multiverse.universes", lambda experiment: two)
-    monkeypatch.setattr("companion.runs.multiverse.specifications", lambda experiment: {})
+    monkeypatch.setattr("companion.runs.reproduce.load_protocol", load_small)
+    monkeypatch.setattr("companion.runs.reproduce.universes", lambda experiment: two)
+    monkeypatch.setattr("companion.runs.reproduce.specifications", lambda experiment: {})
     return load_small
 
 
@@ -75,18 +73,16 @@ def test_runs_that_are_there_are_counted_and_the_comparison_is_told(path, small,
     assert re.search(r"beside the paper: \d+ values: .* rankings", first)
     assert command(path) == 0
     again = capsys.readouterr().out
-    assert f"  2 of 3 runs were already in {path}; --fresh computes them again\n" in again
+    assert f"  2 of 3 runs were already in {path}; remove it to compute them again\n" in again
     assert computed(again) == [1]
 
 
-def test_runs_of_other_parameters_are_computed_beside_and_gone_with_fresh(path, small, capsys):
+def test_runs_of_other_parameters_are_computed_beside_and_not_published(path, small, capsys):
     fill(path, changed(small("synthetic"), seed=1), runs=1)
     assert command(path) == 0
     assert computed(capsys.readouterr().out) == [3], "nothing of the other"
     assert main(["publish", "--store", path, "--into", path.parent / "results"]) == 1
     assert "with other parameters (seed:" in capsys.readouterr().err
-    assert command(path, "--fresh") == 0
-    assert [store.done() for store in stores_in(path)] == [[("100", seed) for seed in range(3)]]
 
 
 @pytest.mark.parametrize(
@@ -105,22 +101,11 @@ def test_a_mistake_is_one_sentence_and_removes_nothing(
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     monkeypatch.setattr(companion.runs.sweep, "_CONNECT_SECONDS", 1)
     fill(path, load_small("synthetic"), runs=1)
-    assert command(path, "--fresh", *arguments) == code
+    assert command(path, *arguments) == code
     err = capsys.readouterr().err
     assert err.startswith(f"ddr-book: {said}")
     assert err.count("\n") == 1
     assert len(store_of(load_small("synthetic"), path).done()) == 1
-
-
-def test_who_goes_on_is_told_to_leave_out_fresh(path, small, monkeypatch, capsys):
-    def stop(self, case, seed):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Run, "__call__", stop)
-    said = "interrupted; what is done is stored: run the same command again to compute the rest"
-    for options, more in ([], ""), (["--fresh"], ", but without --fresh"):
-        assert command(path, *options) == 130
-        assert capsys.readouterr().err.splitlines()[-1] == f"ddr-book: {said}{more}"
 
 
 def stored(path):
@@ -133,26 +118,18 @@ def digests(folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "sent"),
+    ("word", "sent"),
     [
-        (("reproduce", "synthetic"), signal.SIGINT),
-        (("search", "synthetic"), signal.SIGKILL),
-        *(
-            pytest.param((word, "synthetic"), sent, marks=pytest.mark.weekly)
-            for word, sent in [
-                ("reproduce", signal.SIGTERM),
-                ("reproduce", signal.SIGKILL),
-                ("search", signal.SIGINT),
-                ("search", signal.SIGTERM),
-            ]
-        ),
+        ("reproduce", signal.SIGINT),
+        pytest.param("reproduce", signal.SIGKILL, marks=pytest.mark.weekly),
+        pytest.param("search", signal.SIGTERM, marks=pytest.mark.weekly),
     ],
 )
 @pytest.mark.hardening("kill")
-def test_a_signal_loses_no_run_and_touches_nothing_published(path, words, sent):
+def test_a_signal_loses_no_run_and_touches_nothing_published(path, word, sent):
     before = digests(FOLDER)
     process = subprocess.Popen(
-        [sys.executable, "-m", "companion.cli", *words, "--jobs", "1", "--store", str(path)],
+        [sys.executable, "-m", "companion.cli", word, "synthetic", "--jobs", "1", "--store", path],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -178,16 +155,14 @@ def test_a_signal_loses_no_run_and_touches_nothing_published(path, words, sent):
     )
 
 
-def test_multiverse_prints_gains_beside_the_published(path, small, capsys):
-    fill(path, small("synthetic"))
-    for arguments, there, new in (([], 0, 4), ([], 4, 0), (["--fresh"], 0, 4)):
-        assert command(path, "--runs", "2", *arguments, name="multiverse") == 0
-        printed = capsys.readouterr().out
-        assert computed(printed) == [2 * new]
-        assert (f"{2 * there} of 8 runs were already in {path}" in printed) == bool(there)
-    found = re.findall(r"^(\S+) +([+-]\d+\.\d\d) +([+-]\d+\.\d\d)$", printed, re.M)
-    assert {name for name, *_ in found} == {"random-counts", "hard-prior"}
-    assert len(store_of(small("synthetic"), path).done()) == 3, "of another protocol: kept"
+def test_the_multiverse_is_compared_universe_by_universe(path, small, capsys):
+    arguments = ["--protocol", "multiverse", "--runs", "1"]
+    assert command(path, *arguments) == 0
+    printed = capsys.readouterr().out
+    assert computed(printed) == [4]
+    for name in ("random-counts", "hard-prior"):
+        said = f"universe:{name}: from the published runs: the largest difference of 6 accuracies"
+        assert said in printed
 
 
 def test_publish_writes_what_the_store_holds_and_takes_out_what_is_named(

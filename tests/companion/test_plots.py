@@ -1,6 +1,4 @@
-"""Figures show the numbers they are given, and the slider works without any help from outside."""
-
-import io
+"""Figures show the numbers they are given."""
 
 import numpy as np
 import pandas as pd
@@ -9,10 +7,8 @@ from companion.evidence.gains import paired
 from companion.evidence.lessons import pictures as plots
 from companion.evidence.plots import forest
 from companion.kit import display as show
-from companion.kit.display import slider
 from matplotlib.collections import PathCollection
 from matplotlib.contour import ContourSet
-from PIL import Image
 from sklearn.naive_bayes import GaussianNB
 
 from ddr.paper.mixture import FourClusters
@@ -79,36 +75,3 @@ def test_forest_shows_each_gain_in_its_row():
         widths = {part[0, 1]: part[1, 0] - part[0, 0] for part in segments}
         assert widths[0] == pytest.approx(wanted["high"].iloc[0] - wanted["low"].iloc[0])
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == list(cases)
-
-
-# --- the slider ------------------------------------------------------------------------------
-
-
-def a_slider():
-    alts = ["dots, first", 'dots & "second"', "dots, third"]
-    pictures = [_dot(color) for color in ("red", "green", "blue")]
-    return slider(
-        pictures, ["one", "two </script>", "three"], alts, name="s", label="Iteration", start=1
-    )
-
-
-def _dot(color):
-    buffer = io.BytesIO()
-    Image.new("RGB", (4, 4), color).save(buffer, format="png")
-    return buffer.getvalue()
-
-
-@pytest.mark.browser
-def test_slider_moves_in_a_browser(tmp_path, chromium):
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: install the package chromium")
-    (tmp_path / "page.html").write_text(f"<!doctype html>{a_slider()}", encoding="utf-8")
-    page = chromium.new_page()
-    page.goto((tmp_path / "page.html").as_uri())
-    page.get_by_label("Iteration").focus()
-    page.keyboard.press("ArrowRight")
-    [shown] = page.locator("figure:visible").all()
-    assert shown.inner_text() == "three"
-    assert shown.locator("img").get_attribute("alt") == "dots, third"
-    assert shown.locator("img").evaluate("image => image.naturalWidth") == 4
-    page.close()

@@ -55,17 +55,18 @@ def _references(node):
 def test_every_table_has_the_action_that_made_it(crate):
     actions = crate.get_by_type("CreateAction")
     assert {a.id for a in crate.root_dataset["mentions"]} == {a.id for a in actions}
-    made = {action["result"].id: action for action in actions}
-    assert len(made) == len(actions)
+    made = {result.id: action for action in actions for result in action["result"]}
     for experiment, protocol in product(EXPERIMENTS, PROTOCOLS):
         name = f"{experiment}-{protocol}"
-        of_runs, of_table = made[f"runs/{name}.csv"], made[f"{name}.csv"]
-        assert of_runs["instrument"] == crate.mainEntity
-        assert f"inputs/{name}.yml" in {thing.id for thing in of_runs["object"]}
-        assert {f"runs/{name}.csv", "inputs/paper_values.yml"} <= {t.id for t in of_table["object"]}
-        command = of_runs["description"].split()
+        action = made[f"{name}.csv"]
+        assert action == made[f"runs/{name}.csv"]
+        assert action["instrument"] == crate.mainEntity
+        inputs = {thing.id for thing in action["object"]}
+        assert {f"inputs/{name}.yml", "inputs/paper_values.yml"} <= inputs
+        command = action["description"].split()
         assert command[0] == "ddr-book"
         cli.commands["reproduce"].make_context("reproduce", command[2:])  # which it understands
+    assert made["claims.csv"]["instrument"] == crate.mainEntity
 
 
 def test_files_hold_the_evidence_and_have_their_sha256(crate, archive, runs):
@@ -92,8 +93,8 @@ def test_files_hold_the_evidence_and_have_their_sha256(crate, archive, runs):
 
 
 def test_programs_and_versions_are_named(crate):
-    for program in (crate.mainEntity, crate.get("code/evidence/verdicts.py")):
-        needs = {thing["name"]: thing for thing in program["softwareRequirements"]}
-        assert needs["scikit-learn"]["version"] == sklearn.__version__
-        assert program["programmingLanguage"]["version"] == platform.python_version()
-        assert program["version"]
+    program = crate.mainEntity
+    needs = {thing["name"]: thing for thing in program["softwareRequirements"]}
+    assert needs["scikit-learn"]["version"] == sklearn.__version__
+    assert program["programmingLanguage"]["version"] == platform.python_version()
+    assert program["version"]

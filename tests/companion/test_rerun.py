@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from itertools import product
 
 import nbformat
 import papermill
@@ -13,8 +14,8 @@ import pytest
 from companion.cli import main
 from companion.kit import compare_runs, status
 from companion.kit.execute import rerun
-from companion.kit.files import held, write_whole
-from companion.kit.rerun_page import as_rerun, find_labels, given_as_text, read_reruns
+from companion.kit.rerun_page import as_rerun, given_as_text, read_reruns
+from filelock import FileLock
 from markdown_it import MarkdownIt
 
 TITLE = "# Small\n\nSee {eq}`eq-a` and {doc}`/book/notation`."
@@ -85,8 +86,8 @@ def test_rerun_becomes_a_page(command, repository, capsys):
     assert source.read_bytes() == before
     text = "\n".join(c.source for c in page.cells if c.cell_type == "markdown")
     assert "# Small — run quick" in text
-    assert "{ref}`(1) <eq-a--quick>`" in text
-    assert "(eq-a--quick)=\n\\begin{equation*}\na = b \\tag{1}" in text
+    assert "{eq}`eq-a`" in text, "which leads to the published page"
+    assert "\\begin{equation*}\na = b \\tag{1}" in text
     assert "{doc}`/book/notation`" in text
     assert "Parameters given: `n = 3`" in text
     assert page.metadata["ddr"]["run"]["parameters"] == {"n": 3}
@@ -111,21 +112,12 @@ def test_existing_run_is_kept_unless_forced(command, repository, capsys):
 @pytest.mark.hardening(
     "two at once", mends="Two reruns of one name both reported success, and one was lost."
 )
-def test_a_name_under_way_is_refused_and_a_second_run_waits(command, repository, capsys):
+def test_a_name_under_way_is_refused(command, repository, capsys):
     locks = repository / "_build" / "locks"
-    with held(locks / "01_small-same.lock", "busy"):
+    locks.mkdir(parents=True)
+    with FileLock(locks / "01_small-same.lock"):
         assert command("run", "01_small", "--name", "same") == 2
     assert "a run named 'same' of 01_small is under way" in capsys.readouterr().err
-    arguments = [sys.executable, "-c", RUN, "run", "--root", str(repository), "01_small"]
-    with held(locks / "01_small.turn", "busy"):
-        second = subprocess.Popen(
-            [*arguments, "--name", "other"], stderr=subprocess.PIPE, text=True
-        )
-        assert "another run of 01_small is under way; waiting" in second.stderr.readline()
-        assert list((repository / "book" / "runs").iterdir()) == []
-    second.communicate(timeout=240)
-    assert second.returncode == 0
-    assert (repository / "book" / "runs" / "01_small-other.ipynb").exists()
 
 
 @pytest.mark.hardening(
@@ -135,18 +127,8 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(command, repository, c
     (repository / "book").mkdir()
     (repository / "book" / "runs").write_text("a file in the way")
     assert command("run", "01_small", "--name", "x") == 2
-    assert "book/runs cannot be written" in capsys.readouterr().err
+    assert "book/runs'" in capsys.readouterr().err
     assert not (repository / "artifacts").exists()
-
-
-@pytest.mark.hardening("damage")
-def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "page"
-    write_whole(path, "old")
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
-        write_whole(path, "new")
-    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("page", "old")]
 
 
 RERUN, IN_PLACE = ("run", "01_small", "--name", "x"), ("execute", "01_small")
@@ -156,15 +138,9 @@ RERUN, IN_PLACE = ("run", "01_small", "--name", "x"), ("execute", "01_small")
     ("words", "sent"),
     [
         (RERUN, signal.SIGTERM),
-        (IN_PLACE, signal.SIGKILL),
         *(
             pytest.param(words, sent, marks=pytest.mark.weekly)
-            for words, sent in [
-                (RERUN, signal.SIGINT),
-                (RERUN, signal.SIGKILL),
-                (IN_PLACE, signal.SIGINT),
-                (IN_PLACE, signal.SIGTERM),
-            ]
+            for words, sent in product((RERUN, IN_PLACE), (signal.SIGINT, signal.SIGKILL))
         ),
     ],
 )
@@ -251,32 +227,18 @@ def test_mistakes_are_refused_before_running(command, repository, capsys, argume
 
 
 @pytest.mark.hardening(
-    "hostile text", mends="Any rerun of the theory broke the build of the whole site."
-)
-def test_every_proof_of_a_rerun_has_a_label_of_its_own(make_notebook):
-    proofs = "```{prf:algorithm} One\n:nonumber:\n\na\n```\n\n:::{prf:theorem}\nb\n:::\n"
-    labelled = "```{prf:lemma} Two\n:label: lemma-x\nc\n```\n```{prf:proof}\nd\n```\n"
-    pages = [make_notebook("# T", proofs, labelled) for _ in range(2)]
-    for number, page in enumerate(pages):
-        as_rerun(page, "01_x", f"run{number}", {}, 1.0)
-    found = [find_labels(page) for page in pages]
-    assert found[0] == {"algorithm-1--01_x--run0", "theorem-2--01_x--run0", "lemma-x--run0"}
-    assert not found[0] & found[1]
-
-
-@pytest.mark.hardening(
     "hostile text", mends="A rerun that warned broke the build of the whole site."
 )
-def test_stderr_moves_into_a_folded_note(make_notebook):
-    written = [nbformat.v4.new_output("stream", name="stderr", text="odd ``` <b>\n")]
-    shown = [nbformat.v4.new_output("stream", name="stdout", text="1\n")]
-    page = make_notebook("# T", ("print(1)", {"outputs": written + shown, "execution_count": 4}))
+def test_a_rerun_defines_no_name_twice_and_its_warnings_are_text(make_notebook):
+    warned = [nbformat.v4.new_output("stream", name="stderr", text="odd ``` <b>\n")]
+    labelled = "(th-x)=\n## X\n\n```{prf:lemma} Two\n:label: lemma-x\n```\nSee {ref}`th-x`."
+    figure = {"mystnb": {"figure": {"name": "fig-x", "caption": "c"}}}
+    page = make_notebook("# T", labelled, ("1", {"outputs": warned, "metadata": figure}))
     as_rerun(page, "01_x", "r", {}, 1.0)
-    assert [o.name for o in page.cells[-1].outputs] == ["stdout"]
-    assert "{dropdown} This run wrote to stderr\n````text\n[cell 4]\nodd ``` <b>\n````" in (
-        page.cells[1].source
-    )
-    assert page.metadata["ddr"]["run"]["stderr"] == [{"cell": 4, "text": "odd ``` <b>\n"}]
+    changed = labelled.replace("(th-x)=", "(th-x--r)=").replace("lemma-x", "lemma-x--r")
+    assert page.cells[2].source == changed
+    assert page.cells[3].metadata["mystnb"]["figure"]["name"] == "fig-x--r"
+    assert page.cells[3].outputs[0].name == "stdout"
 
 
 @pytest.mark.hardening(
@@ -300,6 +262,6 @@ def test_files_that_are_no_rerun_are_named_and_left_out(repository, make_noteboo
     nbformat.write(make_notebook("# plain"), folder / "plain.ipynb")
     table, refused = compare_runs.runs_table(repository).data, read_reruns(folder)[1]
     for name in ("truncated", "empty", "plain"):
-        said = f"{name}.ipynb was not written by `ddr-book run`, left out"
-        assert refused[folder / f"{name}.ipynb"].startswith(said)
+        said = f"{name}.ipynb was not written by `ddr-book run`, so it is left out"
+        assert refused[folder / f"{name}.ipynb"] == said
         assert name not in table

@@ -1,7 +1,6 @@
 """What notebooks display."""
 
 import pandas as pd
-import pytest
 from companion.kit import display as show
 
 # --- tables ----------------------------------------------------------------------------------
@@ -13,22 +12,6 @@ def test_numbers_are_printed_as_asked_and_counts_as_they_are():
     assert all(cell in text for cell in [">100<", ">−1.2<", ">+0.5<", ">–<"])
     assert "text-align: left" in text
     assert ">0.5000<" in show.table(frame, "x").data
-
-
-@pytest.mark.parametrize(
-    ("cell", "numeric"),
-    [
-        ("**0.9533 ± 0.0143** (agrees)", True),
-        ("+0.0012 to −0.0034", True),
-        ("3 of 10", True),
-        ("–", False),
-        ("agrees (1.00)", False),
-        ("10 runs of a case", False),
-    ],
-)
-def test_only_numbers_stay_on_one_line(cell, numeric):
-    text = show.table(pd.DataFrame({"a": ["x"], "b": [cell]}), "x").data
-    assert ("nowrap" in text) == numeric
 
 
 def test_claims_table_shows_the_asked_claims_only():

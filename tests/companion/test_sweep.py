@@ -64,6 +64,7 @@ def is_resumed(root, expected):
     return comparable(root) == expected
 
 
+@pytest.mark.weekly
 @pytest.mark.hardening("kill")
 def test_a_kill_at_any_step_on_a_file_loses_nothing_that_was_stored(tmp_path, record_property):
     n_tasks, n_stored, context = 3, 0, multiprocessing.get_context("forkserver")
@@ -119,9 +120,6 @@ def test_only_what_is_missing_in_any_of_the_stores_is_computed(root):
     sweep([*work(run, root, 9), (other, run, make_tasks(2))])
     assert run.n_calls == 11
     assert (len(make_store(root).rows()), len(other.rows())) == (18, 4)
-    sweep(work(run, root, 2), fresh=True)
-    assert run.n_calls == 13
-    assert (len(make_store(root).done()), len(other.done())) == (2, 2)
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +193,7 @@ def test_a_dead_worker_process_ends_the_sweep_with_a_sentence(root, uninterrupte
     assert is_resumed(root, uninterrupted)
 
 
+@pytest.mark.weekly
 @pytest.mark.hardening("kill")
 def test_dying_workers_of_a_cluster_are_no_endless_wait(root, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")

@@ -1,7 +1,9 @@
 """The package imports quickly, names resolve, and every public name explains itself."""
 
+import ast
 import inspect
 import json
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -65,7 +67,7 @@ def test_every_public_name_has_a_docstring_with_an_example(value):
 
 
 @pytest.mark.parametrize("value", list(public_objects()))
-def test_every_parameter_is_described(value):
+def test_every_parameter_is_described_with_its_default(value):
     """Those of longer docstrings; one-line helpers show theirs by example."""
     doc = inspect.getdoc(value)
     if "Parameters\n----------" not in doc:
@@ -78,5 +80,10 @@ def test_every_parameter_is_described(value):
         if " : " in line or line.startswith("*")
         for name in line.split(" : ")[0].split(",")
     }
-    expected = {p for p in inspect.signature(value).parameters if p != "self"}
+    parameters = inspect.signature(value).parameters
+    expected = {name for name in parameters if name != "self"}
     assert expected <= described, f"not described: {sorted(expected - described)}"
+    for name, said in re.findall(r"^(\w+) : .*default=(.+)$", section, re.MULTILINE):
+        default = parameters[name].default
+        assert said == getattr(default, "__name__", said), name
+        assert callable(default) or ast.literal_eval(said) == default, name

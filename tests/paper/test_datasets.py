@@ -158,14 +158,3 @@ def test_samples_fit_the_stated_mixture(domain):
                 return mixing[row] @ stats.norm.cdf(t - centres[:, None])
 
             assert stats.kstest(points[:, axis], cdf).pvalue > 1e-3
-
-
-def test_weighted_training_samples_have_the_test_moments():
-    # E_train[w(x, y) f] = E_test[f], Equation (2), for f = 1, x1 and the class.
-    mixture = FourClusters()
-    X, y = mixture.sample(200_000, "train", 5)
-    w = mixture.joint_ratio(X, y)
-    for values, expected in ((1.0, 1.0), (X[:, 0], 2.5), (y == 1, 0.6)):
-        product = w * values
-        standard_error = product.std() / np.sqrt(len(w))
-        assert abs(product.mean() - expected) < 4 * standard_error

@@ -6,38 +6,33 @@ search index. Called by ``make html``.
 
 import io
 import os
-import shutil
 import sys
+import tempfile
 from contextlib import redirect_stdout
 from pathlib import Path
 
 from jupyter_book.cli.main import build as jupyter_book
 
-from companion.kit.files import held
 from companion.paths import ROOT
 
 SITE = "_build/html"
-FRESH = "_build/new"
 _WITHOUT_A_WARNING = ("-n", "-W", "--keep-going", "--quiet")
 
 
 def build_site(root=ROOT):
     """Build the book under `root` and return its folder; the old one stays if that fails."""
-    root = Path(root)
-    site, fresh = root / SITE, root / FRESH
-    busy = "Another build is under way; this one waits for it."
-    with held(root / "_build" / "locks" / "site.lock", busy, wait=True):
-        shutil.rmtree(fresh, ignore_errors=True)  # of an interrupted build
-        arguments = [str(root), "--path-output", str(fresh), *_WITHOUT_A_WARNING]
+    site = Path(root) / SITE
+    site.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="new-", dir=site.parent) as fresh:
+        arguments = [str(root), "--path-output", fresh, *_WITHOUT_A_WARNING]
         with redirect_stdout(io.StringIO()):  # it praises the folder that is moved away below
             jupyter_book.main(arguments, standalone_mode=False)
-        made, aside = fresh / "_build" / "html", fresh / "old"
+        made = Path(fresh, "_build", "html")
         if not (made / "searchindex.js").exists():
             raise OSError(f"the build left no search index in {made}")
         if site.exists():
-            os.rename(site, aside)
+            os.rename(site, Path(fresh, "old"))
         os.rename(made, site)
-        shutil.rmtree(fresh)
     return site
 
 

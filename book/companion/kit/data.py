@@ -1,6 +1,5 @@
 """The page of the datasets: size and balance, provenance, licences."""
 
-import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
@@ -28,13 +27,6 @@ def _balance(table):
     return "digits 0 to 9: " + " ".join(map(str, counts.sort_index()))
 
 
-def total_sentence():
-    """Return the sentence on the size of all files."""
-    checks = check_files()
-    total = sum(check.size for check in checks) / 1e6
-    return Markdown(f"The {len(checks)} files take {total:.1f} MB together.")
-
-
 def provenance_table():
     """Return the table of sources and citations."""
     rows = []
@@ -53,13 +45,3 @@ def licence_sentence():
     groups = licences.groupby(licences, sort=False).groups
     lines = (f"- **{', '.join(sets)}**: {licence}." for licence, sets in groups.items())
     return Markdown("\n".join(lines))
-
-
-def usps_sentence():
-    """Return what tells the bundled USPS from the sharper copies."""
-    pixels = load("USPS").X
-    black, distinct = (pixels >= 0.999).mean(), len(np.unique(pixels))
-    return Markdown(
-        f"Of the bundled pixels only {black:.2%} reach 0.999, and they take {distinct:,} different "
-        "values even at half precision: strokes are smooth and do not saturate."
-    )

@@ -4,7 +4,6 @@ Each function returns an object that Jupyter shows as the last value of a cell. 
 changes from run to run as long as the numbers do not.
 """
 
-import base64
 import io
 import platform
 from html import escape
@@ -23,16 +22,6 @@ _LEFT = (
     "div.cell_output div.ddr-left table.dataframe th, "
     "div.cell_output div.ddr-left table.dataframe td {text-align: left}</style>\n"
 )
-_SLIDER = """<div id="{name}" style="max-width: 760px">
-<label>{label}
-<input type="range" min="0" max="{last}" value="{start}" style="width: 100%" \
-oninput="for (const [i, e] of document.querySelectorAll('#{name} figure').entries()) \
-e.hidden = i != this.value"></label>
-<div aria-live="polite">
-{frames}
-</div>
-</div>
-"""
 _CLAIMS = {
     "name": "Claim",
     "protocol": "Runs",
@@ -61,19 +50,6 @@ def png(figure, dpi=150, colors=None):
 def picture(figure, dpi=150):
     """Show a figure, whatever backend matplotlib is set to."""
     return Image(data=png(figure, dpi), format="png")
-
-
-def slider(pictures, texts, alts, *, name, label, start):
-    """A slider over pictures as HTML: no library, no request, works from a local file."""
-    frames = [
-        f'<figure style="margin: 0"{"" if number == start else " hidden"}>\n'
-        f"<p>{escape(text)}</p>\n"
-        f'<img src="data:image/png;base64,{base64.b64encode(picture).decode()}" '
-        f'alt="{escape(alt)}" style="width: 100%">\n</figure>'
-        for number, (picture, text, alt) in enumerate(zip(pictures, texts, alts, strict=True))
-    ]
-    about = {"name": escape(name), "label": escape(label), "start": start}
-    return _SLIDER.format(last=len(frames) - 1, frames="\n".join(frames), **about)
 
 
 def answer(lines):

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import nbformat
 import papermill
+from filelock import FileLock, Timeout
 
 from companion.browser.declared import check_values
-from companion.kit.files import held, refuse_unwritable, write_whole
 from companion.kit.parameters import find_notebook, read_parameters
 from companion.kit.rerun_page import as_rerun
 from companion.paths import ROOT, RUNS, TIMES
+from companion.runs.store import replace_file
 
-FAILED = "artifacts/failed"
-LOCKS = "_build/locks"
+FAILED, LOCKS = "artifacts/failed", "_build/locks"
 
 _RUN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _VOLATILE = ("papermill", "execution", "ExecuteTime")
@@ -34,14 +34,13 @@ class CellError(Exception):
 def execute(path, root=ROOT):
     """Execute a published notebook and replace it only if every cell succeeded."""
     path = Path(path)
-    refuse_unwritable(path.parent)
-    with _turn(path.stem, root):
-        before = path.read_text(encoding="utf-8")
-        executed, seconds = _papermill(path, {}, root)
-        _write(strip_volatile(executed), path)
-        # For the status page, out of git because it differs each time.
-        write_whole(Path(root) / TIMES / f"{path.stem}.txt", f"{seconds:.1f} s")
-        return path.read_text(encoding="utf-8") != before
+    before = path.read_bytes()
+    executed, seconds = _papermill(path, {}, root)
+    _write(strip_volatile(executed), path)
+    times = Path(root) / TIMES  # for the status page, out of git because it differs each time
+    times.mkdir(parents=True, exist_ok=True)
+    replace_file(times / f"{path.stem}.txt", f"{seconds:.1f} s".encode())
+    return path.read_bytes() != before
 
 
 def rerun(name, given, run_name, root=ROOT, force=False):
@@ -53,22 +52,20 @@ def rerun(name, given, run_name, root=ROOT, force=False):
             f"name must be 1 to 40 lower-case letters, digits, - or _, got {run_name!r}"
         )
     target = Path(root) / RUNS / f"{path.stem}-{run_name}.ipynb"
-    taken = f"a run named {run_name!r} of {path.stem} is under way; choose another name or wait"
-    with held(Path(root) / LOCKS / f"{target.stem}.lock", taken):
-        if target.exists() and not force:
-            shown = target.relative_to(root)
-            raise FileExistsError(f"{shown} exists; choose another name or --force")
-        refuse_unwritable(target.parent)
-        with _turn(path.stem, root):
+    if target.exists() and not force:
+        shown = target.relative_to(root)
+        raise FileExistsError(f"{shown} exists; choose another name or --force")
+    locks = Path(root) / LOCKS
+    for folder in (locks, target.parent):  # now, not after the whole computation
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(locks / f"{target.stem}.lock", blocking=False):
             executed, seconds = _papermill(path, values, root)
-        _write(as_rerun(strip_volatile(executed), path.stem, run_name, values, seconds), target)
+            as_rerun(strip_volatile(executed), path.stem, run_name, values, seconds)
+            _write(executed, target)
+    except Timeout:
+        raise FileExistsError(f"a run named {run_name!r} of {path.stem} is under way") from None
     return target
-
-
-def _turn(stem, root):
-    """Wait while another process executes the same notebook: they would share a store of runs."""
-    waiting = f"another run of {stem} is under way; waiting for its end"
-    return held(Path(root) / LOCKS / f"{stem}.turn", waiting, wait=True)
 
 
 def _papermill(path, values, root):
@@ -126,4 +123,4 @@ def strip_volatile(executed):
 
 
 def _write(notebook, path):
-    write_whole(path, nbformat.writes(notebook, split_lines=False) + "\n")
+    replace_file(path, (nbformat.writes(notebook, split_lines=False) + "\n").encode())

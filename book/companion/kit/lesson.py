@@ -10,7 +10,7 @@ from textwrap import fill
 from IPython.display import HTML, clear_output
 
 from companion.evidence import multiverse, plots, scoreboard
-from companion.evidence.lessons import answers, pictures
+from companion.evidence.lessons import answers
 from companion.evidence.verdicts import judge, summary
 from companion.kit import display
 from companion.kit.parameters import validate_here
@@ -19,7 +19,6 @@ from companion.runs.results import (
     published_results,
     recomputed,
     stored_or_computed,
-    what_is_missing,
     with_cases,
 )
 
@@ -80,7 +79,6 @@ class Lesson:
         """Our table in the paper's layout, with what was computed again and what was judged."""
         runs, found = self.runs, self.found
         print(self.shown)
-        say(what_is_missing(self.shown, self.scope["n_runs"], self.cases))
         tolerance = 5 / self.scope["n_test"] if self.experiment == "synthetic" else 0.02
         verified = self._cases("verify_pairs")
         say(recomputed(self.settings, self.scope["verify_runs"], verified, tolerance))
@@ -129,24 +127,3 @@ class Lesson:
         if not self.scope.get("strength", 1):
             return HTML("No shift (strength 0): no claim is judged.")
         return display.claims_table(ids, self.runs, [self.settings["protocol"]])
-
-
-def iterations(X, y, mixture, states, kept, score):
-    """A slider over the states of Algorithm 1: weights, boundary and mutual information."""
-    information = [state.information for state in states]
-    texts = [
-        f"iteration {t}{' (kept)' if t == kept else ''}: mutual information "
-        f"{state.information:.6f}, test accuracy {score(state):.4f}"
-        for t, state in enumerate(states)
-    ]
-    frames = [
-        display.png(
-            pictures.iteration_frame(X, y, state.weights, state.model, mixture, information, t),
-            120,
-            255,
-        )
-        for t, state in enumerate(states)
-    ]
-    alts = [f"Training points by weight, two boundaries; {text}" for text in texts]
-    label = "Iteration of Algorithm 1"
-    return HTML(display.slider(frames, texts, alts, name="ddr-iterations", start=kept, label=label))

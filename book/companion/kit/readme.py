@@ -52,10 +52,3 @@ def write(root=ROOT, results=None):
     # A palette is enough for a plot, and makes a file that changes with the runs small.
     picture.write_bytes(png(gains_figure(results), dpi=120, colors=64))
     return [readme, picture]
-
-
-def stale(root=ROOT, results=None):
-    """Tell whether the numbers in the README are not those of the published runs."""
-    root, results = Path(root), published_results() if results is None else results
-    text = (root / "README.md").read_text(encoding="utf-8")
-    return updated(text, results) != text

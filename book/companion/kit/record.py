@@ -1,7 +1,7 @@
 """The replication as data: a Workflow Run RO-Crate of what was computed from what, by what.
 
-It holds every printed value, ours and the verdict; the runs behind them; and for each table two
-actions, that which computed the runs and that which judged them, with the SHA-256 of every file.
+It holds every printed value, ours and the verdict; the runs behind them; and for each table the
+action that computes and judges the runs, with the SHA-256 of every file.
 """
 
 import datetime
@@ -59,8 +59,7 @@ def write_record(path, results):
 def make_crate(results):
     """Describe tables and claims, and what they were made of by which program."""
     crate = _begin()
-    computes, judges = _programs(crate)
-    data, now = _data(crate), datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    program, data = _program(crate), _data(crate)
     printed = _add_input(crate, BOOK / "paper_values.yml", "The values that the paper prints")
     roles = _add_input(crate, BOOK / "cell_roles.yml", "Which cells a protocol was chosen by")
     all_runs = []
@@ -69,21 +68,19 @@ def make_crate(results):
         settings = _add_input(crate, BOOK / "protocols" / f"{name}.yml", f"The settings of {name}")
         own = (results["experiment"] == experiment) & (results["protocol"] == protocol)
         runs = _add_table(crate, f"runs/{name}", results[own], f"Each run of {name}")
-        command = f"ddr-book reproduce {experiment} --protocol {protocol}"
-        _add_action(crate, f"run-{name}", command, computes, [settings, *data], runs)
         values = judge(results, experiment, protocol).values[list(_COLUMNS)]
         about = f"{table_title(experiment)} beside our runs with {protocol} settings"
         table = _add_table(crate, name, values, about)
         table["variableMeasured"] = [f"{name}: {about}" for name, about in _COLUMNS.items()]
-        command = f"judge(results, {experiment!r}, {protocol!r})"
-        made_of = [runs, printed, roles]
-        _add_action(crate, f"judge-{name}", command, judges, made_of, table, endTime=now)
+        command = f"ddr-book reproduce {experiment} --protocol {protocol}"
+        made_of = [settings, printed, roles, *data]
+        _add_action(crate, name, command, program, made_of, [table, runs])
         all_runs.append(runs)
     about = "Verdicts on the paper's claims and our questions, as far as runs can test them"
     claims = _add_table(crate, "claims", evaluate_claims(results, live=False), about)
     asked = _add_input(crate, BOOK / "claims.yml", "The claims and questions, and their tests")
-    made_of, command = [asked, printed, *all_runs], "evaluate_claims(results, live=False)"
-    _add_action(crate, "judge-claims", command, judges, made_of, claims, endTime=now)
+    command = "evaluate_claims(results, live=False)"
+    _add_action(crate, "claims", command, program, [asked, printed, *all_runs], [claims])
     return crate
 
 
@@ -110,27 +107,19 @@ def _begin():
     return crate
 
 
-def _programs(crate):
-    """The program that computes runs, the main workflow, and the one that judges them."""
+def _program(crate):
+    """The program that computes and judges, with the versions of what it stands on."""
     about = {"name": "Python", "version": platform.python_version()}
-    python = crate.add(ComputerLanguage(crate, "https://www.python.org/", about))
     needs = [_add_input(crate, ROOT / "requirements.lock", "The exact versions of all packages")]
     for name in _SOFTWARE:
         url, known = f"https://pypi.org/project/{name}/", version(name)
         needs.append(_entity(crate, url, "SoftwareApplication", name, url=url, version=known))
-    shared = {"version": _commit(), "license": LICENCE, "softwareRequirements": needs}
-    shared["conformsTo"] = {"@id": _BIOSCHEMAS}
-    programs = {"runs/reproduce.py": "Runs of a protocol", "evidence/verdicts.py": "Verdicts"}
-    return [
-        crate.add_workflow(
-            ROOT / "book" / "companion" / path,
-            f"code/{path}",
-            main=path.startswith("runs"),
-            lang=python,
-            properties={**shared, "name": name},
-        )
-        for path, name in programs.items()
-    ]
+    properties = {"name": "ddr-book", "version": _commit(), "license": LICENCE}
+    properties |= {"softwareRequirements": needs, "conformsTo": {"@id": _BIOSCHEMAS}}
+    python = crate.add(ComputerLanguage(crate, "https://www.python.org/", about))
+    source = ROOT / "book" / "companion" / "runs_commands.py"
+    place = f"code/{source.name}"
+    return crate.add_workflow(source, place, main=True, lang=python, properties=properties)
 
 
 def _commit():
@@ -153,11 +142,14 @@ def _data(crate):
     return found
 
 
-def _add_action(crate, name, command, program, made_of, result, **more):
+def _add_action(crate, name, command, program, made_of, results):
     """One command: what it was given and what came of it."""
-    about = {"name": name, "description": command, "actionStatus": _DONE, **more}
+    about = {"name": name, "description": command, "actionStatus": _DONE}
+    about["endTime"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     about["agent"] = {"@id": crate.root_dataset["author"].id}
-    action = crate.add_action(program, f"#{name}", object=made_of, result=result, properties=about)
+    action = crate.add_action(
+        program, f"#make-{name}", object=made_of, result=results, properties=about
+    )
     crate.root_dataset.append_to("mentions", action)
 
 

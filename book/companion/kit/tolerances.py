@@ -33,23 +33,21 @@ class Tolerance:
         given = cell.metadata.get("ddr", {}).get("tolerance")
         if given is None:
             return None
-        if not str(given.get("reason", "")).strip():
-            raise ValueError(f"tolerance needs a reason, got {dict(given)}")
-        below = {"abs": math.inf, "rel": LARGEST_SHARE}
-        sizes = [(value, below.get(key, 0)) for key, value in given.items() if key != "reason"]
-        if not sizes or not all(type(v) in (int, float) and 0 <= v < end for v, end in sizes):
-            raise ValueError(
-                f"tolerance needs abs, rel below {LARGEST_SHARE} or both, finite and not negative; "
-                f"got {dict(given)}"
-            )
         slots = _slots(cell.outputs)
         texts = [place[key] for kind in _NUMBERED for place, key in slots[kind]]
         printed = [value_of(number) for text in texts for number in take_apart(text)[1]]
-        largest = max(map(abs, printed), default=math.inf)
-        if given.get("abs", 0) > LARGEST_SHARE * largest:
+        most = {"rel": 1, "abs": max(map(abs, printed), default=math.inf)}
+        sizes = {key: value for key, value in given.items() if key != "reason"}
+        if not (str(given.get("reason", "")).strip() and sizes) or not all(
+            key in most
+            and type(size) in (int, float)
+            and 0 <= size < math.inf
+            and size <= LARGEST_SHARE * most[key]
+            for key, size in sizes.items()
+        ):
             raise ValueError(
-                f"tolerance needs abs of at most {LARGEST_SHARE:g} of the largest number "
-                f"stored, {largest:g}; got {given['abs']:g}"
+                f"tolerance needs a reason and rel of at most {LARGEST_SHARE:g}, abs of at most "
+                f"that share of the largest number stored, or both; got {dict(given)}"
             )
         return cls(**given)
 

@@ -99,8 +99,8 @@ def _table(name, data):
     return table.astype({"seed": "int64"} | dict.fromkeys(VALUES, float))
 
 
-def publish(root, folder=None, replace=False):
-    """Add the runs of a store to the published ones, or put them in place of outdated ones."""
+def publish(root, folder=None):
+    """Add the runs of a store to the published ones."""
     rows, parameters, new = published_results(folder), published_parameters(folder), {}
     tables = []
     for store in stores_in(root):
@@ -110,12 +110,10 @@ def publish(root, folder=None, replace=False):
         here = {key: value for key, value in store.parameters.items() if key != "cases"}
         there = new.get(name) or parameters.get(name, here)
         if differ := differences(there, here):
-            if name in new or not replace:
-                raise StoreError(
-                    f"there are runs of {' '.join(name)} with other parameters ({differ}): take "
-                    "published ones out by --replace, stored ones by computing with --fresh"
-                )
-            rows = without(rows, *name)
+            raise StoreError(
+                f"there are runs of {' '.join(name)} with other parameters ({differ}): take "
+                "published ones out by --remove, or stored ones by removing their folder"
+            )
         new[name] = here
         tables.append(store.rows().reindex(columns=COLUMNS))
     rows = pd.concat([rows, *tables], ignore_index=True)

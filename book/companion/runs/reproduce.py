@@ -47,19 +47,17 @@ def compute(work, **options):
     return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 
 
-def compute_and_tell(protocols, say, root, runs=None, jobs=1, scheduler=None, fresh=False):
+def compute_and_tell(protocols, say, root, runs=None, jobs=1, scheduler=None):
     """Compute the rows of protocols, and say what was done."""
     work, start = work_of(protocols, root, runs), time.monotonic()
     asked = sum(len(tasks) for *_, tasks in work)
     there = sum(len(set(tasks).intersection(store.done())) for store, _, tasks in work)
-    if there and not fresh:
-        say(f"{there} of {asked} runs were already in {root}; --fresh computes them again")
-    new = asked if fresh else asked - there
-    rows = compute(work, jobs=jobs, scheduler=scheduler, fresh=fresh, progress=True)
-    place = (
-        f"on {scheduler}" if scheduler else f"with {counted(effective_n_jobs(jobs or -1), 'job')}"
-    )
-    say(f"{counted(new, 'run')} computed in {time.monotonic() - start:.1f} s {place}")
+    if there:
+        say(f"{there} of {asked} runs were already in {root}; remove it to compute them again")
+    rows = compute(work, jobs=jobs, scheduler=scheduler, progress=True)
+    jobs = counted(effective_n_jobs(jobs or -1), "job")
+    place = f"on {scheduler}" if scheduler else f"with {jobs}"
+    say(f"{counted(asked - there, 'run')} computed in {time.monotonic() - start:.1f} s {place}")
     return rows
 
 
@@ -68,10 +66,19 @@ def counted(n, noun):
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def protocols_named(experiment, name):
+    """Give one protocol of an experiment, or those of its multiverse."""
+    if name == "multiverse":
+        return [*universes(experiment).values(), *specifications(experiment).values()]
+    return [load_protocol(experiment, name)]
+
+
 def known_protocols():
     """Every protocol that has runs published: tables, universes and joint specifications."""
-    known = []
-    for experiment in EXPERIMENTS:
-        known += [load_protocol(experiment, name) for name in protocol_names()[experiment]]
-        known += [*universes(experiment).values(), *specifications(experiment).values()]
+    known = [
+        protocol
+        for experiment in EXPERIMENTS
+        for name in [*protocol_names()[experiment], "multiverse"]
+        for protocol in protocols_named(experiment, name)
+    ]
     return [protocol for protocol in known if names_of(protocol) in published_parameters()]

@@ -32,14 +32,19 @@ _SAME_WEIGHTS, _ROUNDING = 0.9, 1e-4
 
 
 class ShownRuns(NamedTuple):
-    """Rows of runs, and how many runs were stored and how many computed for this page."""
+    """Rows of runs; how many were stored, how many computed for this page, how many wanted."""
 
     rows: pd.DataFrame
     stored: int
     computed: int
+    wanted: int
 
     def __str__(self):
-        return f"{self.stored} runs from the store, {self.computed} computed for this page"
+        there = self.stored + self.computed
+        return (
+            f"{'complete' if there == self.wanted else 'NOT COMPLETE'}: {there} of {self.wanted} "
+            f"runs, {self.stored} from the store and {self.computed} computed for this page"
+        )
 
 
 def mismatch(protocol, run=None):
@@ -69,12 +74,13 @@ def stored_or_computed(protocol, runs, cases=None, compute_missing=False):
     cases = list(cases or protocol["cases"])
     rows = _chosen(published_runs(protocol), runs, cases)
     have = set(zip(rows["case"], rows["seed"], strict=True))
-    missing = [task for task in tasks_of(protocol, runs, cases) if task not in have]
+    wanted = tasks_of(protocol, runs, cases)
+    missing = [task for task in wanted if task not in have]
     if not missing or (have and not compute_missing):
-        return ShownRuns(rows, len(have), 0)
+        return ShownRuns(rows, len(have), 0, len(wanted))
     new = compute([(store_of(protocol, BUILD / "reruns"), Run(protocol), missing)])
     rows = pd.concat([rows, new]) if have else new
-    return ShownRuns(_chosen(rows, runs, cases), len(have), len(missing))
+    return ShownRuns(_chosen(rows, runs, cases), len(have), len(missing), len(wanted))
 
 
 def _chosen(rows, runs, cases):
@@ -83,16 +89,6 @@ def _chosen(rows, runs, cases):
     return rows.sort_values(
         "case", key=lambda c: c.map(cases.index), kind="stable", ignore_index=True
     )
-
-
-def what_is_missing(shown, runs, cases):
-    """Say whether all wanted runs are there."""
-    found = shown.rows.groupby("case")["seed"].nunique().reindex(cases, fill_value=0)
-    there, total = found.sum(), runs * len(cases)
-    if there == total:
-        return f"complete: {total} of {total} runs"
-    lacking = ", ".join(f"{runs - n} of {case}" for case, n in found.items() if n < runs)
-    return f"NOT COMPLETE: {there} of {total} runs are there; missing are {lacking}"
 
 
 def recompute(protocol, runs=1, cases=None):
@@ -171,14 +167,12 @@ def what_moved(both):
 
 def recomputed(protocol, runs, cases=None, tolerance=0.0):
     """Compute some published runs again and say whether they agree; raise if they do not."""
-    nothing = "no stored run was computed again: "
-    if runs == 0:
-        return f"{nothing}none was asked for"
-    if published_runs(protocol).empty:
-        return f"{nothing}none is stored under these parameters"
+    nothing = "no stored run was computed again"
+    if runs == 0 or published_runs(protocol).empty:
+        return nothing
     both = recompute(protocol, runs, cases).dropna(subset=["stored"])
     if both.empty:
-        return f"{nothing}none of these cases is stored"
+        return nothing
     off = (both["difference"].abs() > tolerance).sum()
     if off:
         raise AssertionError(

@@ -51,7 +51,7 @@ class SlippedIWLSPC(IWLSPCCV):
         if self.final != "chosen":
             sigma = max(self.sigmas_) if self.final == "widest" else self.final
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
-        codes = np.searchsorted(self.classes_, y)
+        codes = np.searchsorted(self.classes_, y)  # no new folds are drawn: the stream stays
         self._fit_coefficients(np.asarray(X), codes, weight, float(sigma), float(lam))
         return self
 

@@ -13,7 +13,6 @@ import json
 import logging
 import os
 import re
-import shutil
 import zlib
 from io import BytesIO
 from pathlib import Path
@@ -37,13 +36,7 @@ class StoreError(Exception):
 def canonical_json(parameters):
     """Write a parameter set in the one way in which its SHA-256 is taken."""
     form = {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False}
-    try:
-        return json.dumps(parameters, allow_nan=False, **form)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            "parameters must hold only strings, finite numbers, booleans, None, "
-            f"lists and dicts, but: {error}"
-        ) from None
+    return json.dumps(parameters, allow_nan=False, **form)
 
 
 def parameters_hash(parameters):
@@ -104,12 +97,6 @@ class Store:
         """Make the folder, and say in it what it holds."""
         self.folder.mkdir(parents=True, exist_ok=True)
         replace_file(self.folder / "about.json", canonical_json(self._about).encode())
-
-    def clear(self):
-        """Remove the runs of these names, under whatever parameters."""
-        for store in stores_in(self.root):
-            if store.names == self.names:
-                shutil.rmtree(store.folder)
 
     def done(self):
         """Tell which (case, seed) have a file, as people order them."""

@@ -34,15 +34,15 @@ class SweepInterrupted(KeyboardInterrupt):
     """The sweep was stopped by a signal; the message says how to resume."""
 
 
-def sweep(work, *, jobs=1, scheduler=None, progress=None, fresh=False):
-    """Compute what the stores of (store, run, tasks) lack, or all of it if it is to be fresh.
+def sweep(work, *, jobs=1, scheduler=None, progress=None):
+    """Compute what the stores of (store, run, tasks) lack.
 
     Without a number of jobs, one a core.
     """
-    failures, resume = [], _RESUME + ", but without --fresh" * fresh
+    failures = []
     try:
         with _workers(jobs, scheduler) as parallel:
-            missing = _prepared(work, fresh)
+            missing = _prepared(work)
             n_tasks = sum(len(tasks) for *_, tasks in work)
             results = parallel(delayed(_attempt)(*item) for item in missing)
             with closing(results), _bar(n_tasks, n_tasks - len(missing), progress) as bar:
@@ -55,22 +55,20 @@ def sweep(work, *, jobs=1, scheduler=None, progress=None, fresh=False):
                         store.save(case, seed, data)
                     bar.update()
     except KeyboardInterrupt:
-        raise SweepInterrupted(f"interrupted; {resume}") from None
+        raise SweepInterrupted(f"interrupted; {_RESUME}") from None
     except BrokenProcessPool as error:
-        raise SweepError(f"a worker process died; {resume}") from error
+        raise SweepError(f"a worker process died; {_RESUME}") from error
     except multiprocessing.TimeoutError as error:
-        raise SweepError(f"a run did not come back from its worker; {resume}") from error
+        raise SweepError(f"a run did not come back from its worker; {_RESUME}") from error
     if failures:
         sentences = "\n".join(failures)
-        raise SweepError(f"{sentences}\n{len(failures)} of {n_tasks} runs failed; {resume}")
+        raise SweepError(f"{sentences}\n{len(failures)} of {n_tasks} runs failed; {_RESUME}")
 
 
-def _prepared(work, fresh):
+def _prepared(work):
     """Make the folders, and list what is to be computed for them."""
     missing = []
     for place, (store, run, tasks) in enumerate(work):
-        if fresh:
-            store.clear()
         store.prepare()
         missing += [
             (run, place, *task) for task in dict.fromkeys(tasks) if store.load(*task) is None

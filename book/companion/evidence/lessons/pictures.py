@@ -205,18 +205,6 @@ def weighted_samples(X, y, panels, mixture):
     return figure
 
 
-def iteration_frame(X, y, weights, model, mixture, information, t):
-    """One iteration of Algorithm 1: weights and boundary, and mutual information so far."""
-    figure, (sample, axis) = new_figure(7.0, 4.2, columns=2, width_ratios=(1.25, 1))
-    _sample_panel(sample, X, y, weights, model, mixture, f"iteration {t}: weights")
-    axis.plot(range(len(information)), information, "-o", color=COLORS["blue"])
-    axis.plot(t, information[t], "o", ms=13, mfc="none", mec=COLORS["red"], mew=2)
-    axis.set(xlabel="iteration", ylabel="mutual information (nats)", title="all iterations")
-    axis.set_xticks(range(len(information)))
-    legend_below(figure, _sample_legend(), columns=3)
-    return figure
-
-
 # Biased sampling
 
 
