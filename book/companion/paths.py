@@ -4,7 +4,6 @@ The companion runs from a checkout, never from a wheel.
 """
 
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
@@ -29,23 +28,6 @@ PROTOCOLS = ("matched", "tuned")
 def read_yaml(path):
     """Read one of the book's YAML files."""
     return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_LOADER)
-
-
-class CrossCase(NamedTuple):
-    """A cross-dataset case such as "USPS to MNIST 3 vs 4", taken apart."""
-
-    direction: str
-    source: str
-    target: str
-    first: int
-    second: int
-
-
-def cross_case(case):
-    """Take the name of a cross-dataset case apart."""
-    direction, first, _, second = case.rsplit(" ", 3)
-    source, target = direction.split(" to ")
-    return CrossCase(direction, source, target, int(first), int(second))
 
 
 def short_case(case):

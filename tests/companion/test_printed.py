@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from companion.evidence import printed as paper
-from companion.paths import cross_case, short_case
+from companion.paths import short_case
 
 PAPER_FOLDER = Path(__file__).resolve().parents[3] / "shared" / "paper"
 
@@ -74,10 +74,7 @@ def test_ledger_shape_and_marks():
     assert (printed["typeface"] == "italic").sum() == 3
 
 
-def test_a_case_is_taken_apart_in_one_place():
-    task = cross_case("USPS to MNIST 9 vs 0")
-    assert (task.direction, task.source, task.target) == ("USPS to MNIST", "USPS", "MNIST")
-    assert (task.first, task.second) == (9, 0)
+def test_names_of_cases_are_short_on_an_axis():
     assert [short_case(c) for c in ("100", "Diabete", "USPS to MNIST 9 vs 0")] == [
         "n = 100",
         "Diabete",

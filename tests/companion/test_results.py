@@ -70,10 +70,8 @@ def published(folder, computed):
 def test_every_protocol_of_the_book_is_published_completely():
     protocols = known_protocols()
     further = {names_of(s.names): (s, run, tasks) for s, run, tasks in work_again("unused")}
-    assert {*map(names_of, protocols), *further} >= set(published_parameters())
+    assert {*map(names_of, protocols), *further} == set(published_parameters())
     for store, run, tasks in further.values():
-        if names_of(store.names) not in published_parameters():
-            continue
         assert mismatch(store.names, run) == ""
         rows = published_runs(store.names, run)
         assert set(tasks) == {
@@ -220,18 +218,11 @@ def test_recomputed_runs_agree_with_the_published(protocol, published):
 
 
 @pytest.mark.parametrize(
-    ("runs", "case", "changes", "reason"),
-    [
-        (0, "100", {}, "none was asked for"),
-        (1, "200", {}, "none of these cases is stored"),
-        (1, "100", {"seed": 5}, "none is stored under these parameters"),
-    ],
+    ("runs", "case", "changes"), [(0, "100", {}), (1, "200", {}), (1, "100", {"seed": 5})]
 )
-def test_nothing_recomputed_is_said_with_its_reason(
-    protocol, published, runs, case, changes, reason
-):
+def test_nothing_recomputed_is_said(protocol, published, runs, case, changes):
     text = recomputed(changed(protocol, **changes), runs, [case])
-    assert text == f"no stored run was computed again: {reason}"
+    assert text == "no stored run was computed again"
 
 
 @pytest.mark.parametrize(("off", "sign"), [(-0.1, r"\+"), (0.1, "-")])

@@ -91,12 +91,9 @@ def compute(search, root, say, **options):
     candidates = by_name[search["experiment"]](search, root, say, **options)
     say(f"judging {len(candidates.names)} protocols")
     judged, trials = confidence_set(search, visible(search), candidates)
-    if "candidates" in search:
-        say("running the nearest with uLSIF and DDR")
-        sweep(list(_candidate_work(search, root)), **options)
-    if "ranked" in search:
-        say("running the members with uLSIF")
-        sweep(list(_member_work(search, root, judged[judged["member"]])), **options)
+    if further := list(_with_weights(search, root, judged[judged["member"]])):
+        say(f"running {counted(len(further), 'protocol')} with weights")
+        sweep(further, **options)
     cells = {
         f"{name}|{'|'.join(cell)}": values[:, k].round(4)
         for name, values in zip(("mean", "sd"), moments(candidates.draws), strict=True)
@@ -216,16 +213,6 @@ def chosen_accuracies(search, case, options, tables, rule):
     return accuracy[np.arange(len(omega)), omega, drawn].astype(float)
 
 
-def _candidate_work(search, root):
-    """The candidates that the rules name, with the product's uLSIF and DDR."""
-    ratio, rules = load_protocol(search["experiment"])["ratios"]["uLSIF"], search["candidates"]
-    for name, grid in rules["protocols"].items():
-        rule = {"omega": search["choices"]["omega"]["drawn in each run"]} | grids(search)[grid]
-        run = CandidateRun(search, rule, ratio)
-        names = {"experiment": search["experiment"], "protocol": f"slip:{name}"}
-        yield Store(root, run.parameters, **names), run, tasks_of(search, rules["runs"])
-
-
 def members_of(search, table):
     """Protocol of each member and how its rows are called; what differs in this alone is one."""
     rule, offered, rules = search["ranked"], variants(search), grids(search)
@@ -238,17 +225,25 @@ def members_of(search, table):
         yield changed(base, protocol=name, learner=learner, **change), by
 
 
-def _member_work(search, root, members):
-    """The members of the set, without weights and with uLSIF's."""
-    named = {protocol["protocol"]: protocol for protocol, _ in members_of(search, members)}
-    for protocol in named.values():
+def _with_weights(search, root, members):
+    """What is run with weights: candidates that the rules name, or the members of the set."""
+    experiment, rules = search["experiment"], search.get("candidates", {"protocols": {}})
+    for name, grid in rules["protocols"].items():
+        rule = {"omega": search["choices"]["omega"]["drawn in each run"]} | grids(search)[grid]
+        run = CandidateRun(search, rule, load_protocol(experiment)["ratios"]["uLSIF"])
+        store = Store(root, run.parameters, experiment=experiment, protocol=f"slip:{name}")
+        yield store, run, tasks_of(search, rules["runs"])
+    found = members_of(search, members) if "ranked" in search else []
+    for protocol in {protocol["protocol"]: protocol for protocol, _ in found}.values():
         yield store_of(protocol, root), MemberRun(protocol), tasks_of(protocol)
 
 
 def work_again(root):
     """One run of each case of what the searches had run with weights."""
-    for store, run, tasks in _candidate_work(read_search("biased-kernels"), root):
-        yield store, run, [task for task in tasks if task[1] == 0]
+    for name in ("biased-kernels", "cross"):
+        members = published(name).query("member == 1")
+        for store, run, tasks in _with_weights(read_search(name), root, members):
+            yield store, run, [task for task in tasks if task[1] == 0]
 
 
 def _columns(penalty, n):

@@ -17,7 +17,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from companion.paths import cross_case
 from companion.runs.protocols import RATIOS
 from companion.runs.store import VALUES
 from companion.runs.variants import MIXTURES, NewFoldsSVMCV, PooledULSIF, SampleVarianceNB
@@ -122,8 +121,8 @@ def draw_problem(protocol, case, seeds):
 
 def draw_cross(case, seed, options):
     """Draw the problem of a cross-dataset case such as "USPS to MNIST 3 vs 4"."""
-    parts = cross_case(case)
-    return cross_dataset((parts.first, parts.second), parts.direction, random_state=seed, **options)
+    direction, first, _, second = case.rsplit(" ", 3)
+    return cross_dataset((int(first), int(second)), direction, random_state=seed, **options)
 
 
 def load_case(case):
