@@ -466,7 +466,7 @@ def test_members_are_ranked_by_how_near_the_column_of_ulsif_is(members):
     misses = [miss for _, _, miss, _ in found]
     assert misses == pytest.approx([0.01 * place for place in range(8)], abs=1e-9)
     names = (searching.published("cross").query("member == 1")["grid"]).to_list()
-    assert found[0][0].split(", ")[-1] == names[2].rpartition(" | ")[2]
+    assert found[0][0].split("; ")[-1] == names[2].rpartition(" | ")[2]
     assert misses[0] <= found[0][3] < misses[-1]
     said, table = pages.nearest_member(made).data, pages.ranking(made).data
     assert f"*{found[0][0]}* comes nearest of 8 members" in said

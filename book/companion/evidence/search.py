@@ -273,14 +273,16 @@ def ranked(results):
         own = searching.Candidates([""], [], draws.loc[cells.index].to_numpy()[None])
         sizes = ledger()["runs"], draws.shape[1]
         most = searching.limits(own, search, np.ones((1, len(cells))), sizes).item()
-        rows.append((", ".join(apart), cells, distance(cells), most))
+        rows.append(("; ".join(apart), cells, distance(cells), most))
     return sorted(rows, key=lambda row: row[2])
 
 
 def ranking(results):
     """Tabulate the members of Table 4's set by the uLSIF column."""
     rows = [
-        {"Member": name} | _beside(cells) | {"Chance, up to": f"{most:.4f}"}
+        dict(zip(("Scaling", "Values of C; folds; called by"), name.split("; ", 1), strict=True))
+        | _beside(cells)
+        | {"Chance, up to": f"{most:.4f}"}
         for name, cells, _, most in ranked(results)
     ]
     about = "Members of Table 4's set by the uLSIF column, which took no part in the search"
