@@ -24,18 +24,18 @@ from ddr.ratio import AgreementWarning, ConstantRatio, OverlapWarning
 #: Fewer rows of a sample tell nothing of a shift.
 FEWEST_ROWS = 10
 #: How strongly offsets learned from labels are pulled to zero, in labels.
-OFFSET_STRENGTH = 4
+OFFSET_STRENGTH = 32
 
 
 def prior_candidates(learner, plain, X, y, X_target, cost):
-    """The calibrated model, the one of a corrected prior, its prior ratio, and the cross-fit."""
+    """The calibrated model and the one of a corrected prior; the prior ratio; the cross-fit."""
     cross = Crossfit(learner, X, y, X_target, cost)
     sharpness, offset = calibrate(logarithms(cross.source), cross.codes, cost)
     calibrated = AdjustedClassifier(plain, sharpness, offset)
     train_prior = np.bincount(cross.codes, cost) / cost.sum()
     prior_ratio = em_prior(calibrated.predict_proba(X_target), train_prior) / train_prior
     corrected = AdjustedClassifier(plain, sharpness, offset + np.log(prior_ratio))
-    return calibrated, corrected, prior_ratio, cross
+    return {"calibrated": calibrated, "em": corrected}, prior_ratio, cross
 
 
 def learned(model, X, codes):
@@ -72,8 +72,7 @@ def shift_report(X, y, X_target, estimator=None, *, random_state=0):
     Recommendation: ...
     """
     check_given(X_target, "X_target")
-    guard = GuardedDDRClassifier(estimator, random_state=random_state)
-    return guard.fit(X, y, X_target).report_
+    return GuardedDDRClassifier(estimator, random_state=random_state).fit(X, y, X_target).report_
 
 
 class GuardedDDRClassifier(AdaptingClassifier):
@@ -184,14 +183,11 @@ class GuardedDDRClassifier(AdaptingClassifier):
                 f"X and X_target must have at least {FEWEST_ROWS} rows to judge a shift by, "
                 f"got {n} and {n_target}"
             )
-        found = prior_candidates(learner, plain, X, y, X_target, cost)
-        calibrated, corrected, prior_ratio, cross = found
+        models, prior_ratio, cross = prior_candidates(learner, plain, X, y, X_target, cost)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             weights = ratio.fit(*rows).weights_
-        self.models_ |= {
-            "calibrated": calibrated,
-            "em": corrected,
+        self.models_ |= models | {
             "prior_ratio": by_prior.estimator_,
             "ratio": fit_weighted(learner, X, y, cost * weights),
             "ddr": both.estimator_,
@@ -295,13 +291,12 @@ class GuardedDDRClassifier(AdaptingClassifier):
             labelled = rows_of(self._X_target, list(self._told))
             codes = np.searchsorted(self.classes_, list(self._told.values()))
             self.estimator_ = learned(self.estimator_, labelled, codes)
-        reason = f"{counted} labels where candidates disagree "
-        most = max(gain.high for gain in gains.values())
+        found = gains[self.choice_].estimate if self.choice_ != "none" else 0.0
+        most = max(gain.high for gain in gains.values()) - found
+        shown = f"estimate a gain of {found:+.1f} points"
         if self.choice_ == "none":
-            reason += "do not show that another candidate gains"
-        else:
-            most -= gains[self.choice_].estimate
-            reason += f"estimate a gain of {gains[self.choice_].estimate:+.1f} points"
+            shown = "do not show that another candidate gains"
+        reason = f"{counted} labels where candidates disagree {shown}"
         if left:
             reason += f"; {left} such rows are left, which could show up to {most:.1f} points more"
         self._report(self.report_, reason=reason, gains=gains)

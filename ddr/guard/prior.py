@@ -94,8 +94,7 @@ class Crossfit:
             self.fold[held_out], rows = number, np.flatnonzero(deal == number)
             for out, sample, which in ((self.source, X, held_out), (self.target, X_target, rows)):
                 if len(which):
-                    said = model.predict_proba(rows_of(sample, which))
-                    out[np.ix_(which, known)] = said
+                    out[np.ix_(which, known)] = model.predict_proba(rows_of(sample, which))
 
     def unchanged(self):
         """P-value of an unchanged class prior, by the mean posteriors of both samples.

@@ -48,7 +48,7 @@ class Rule:
 
 
 #: Fitted to natural and made shifts; a test fits it again from the stored benchmark.
-RULE = Rule(prior_p=0.05, condition=2.0, residual=0.15, large=0.6)
+RULE = Rule(prior_p=0.05, condition=2.0, residual=0.1, large=0.8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +103,8 @@ class ShiftReport:
 
     def table(self, n=20):
         """The rows to label next, and what each candidate says of them."""
-        header = ("row", *("none", *self.changes))
-        return "\n".join(
-            "  ".join(f"{cell!s:>11}" for cell in r) for r in (header, *self.questions[:n])
-        )
+        lines = ("row", "none", *self.changes), *self.questions[:n]
+        return "\n".join("  ".join(f"{cell!s:>11}" for cell in line) for line in lines)
 
     def __str__(self):
         lines = ["Shift report"]

@@ -1,6 +1,7 @@
 """The stored natural shifts: whole, told apart from made ones, and what the rule is fitted to."""
 
 import subprocess
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,13 @@ import pytest
 from companion.evidence import shifts
 
 from benchmarks import natural
-from benchmarks.natural_measure import LEARNERS, label_shift_weights
+from benchmarks.natural import STRENGTHS
+from benchmarks.natural_measure import DRAWS, LEARNERS, label_shift_weights
 from benchmarks.natural_tasks import MADE, TASKS
 from ddr.guard import RULE, Rule
+from ddr.guard.guarded import OFFSET_STRENGTH
+
+KEYS = [*natural.FIT, "draw"]
 
 
 @pytest.fixture(scope="module")
@@ -24,15 +29,15 @@ def outside(scores):
     return kept, shifts.by_rule(kept)
 
 
-def test_every_task_and_learner_is_stored_once(scores):
-    keys = scores[natural.FIT]
-    assert not keys.duplicated().any()
-    first = scores[scores["size"] == 300]
-    expected = {(task.name, learner) for task in TASKS for learner in LEARNERS}
-    assert set(zip(first.task, first.learner, strict=True)) == expected
+def test_every_task_learner_and_draw_is_stored_once(scores):
+    assert not scores[KEYS].duplicated().any()
+    small = scores[scores["size"] == 300]
+    expected = set(product((task.name for task in TASKS), LEARNERS, range(DRAWS)))
+    assert set(zip(small.task, small.learner, small.draw, strict=True)) == expected
     large = scores[scores["size"] == 3000]
     assert large.task.nunique() >= 20
-    assert large.groupby("task").learner.nunique().min() >= 3
+    assert large.groupby(["task", "draw"]).learner.nunique().min() == len(LEARNERS)
+    assert large.groupby("draw").task.nunique().nunique() == 1  # a draw came to its end
     assert set(shifts.stored("labels").task) == set(scores.task)
 
 
@@ -61,6 +66,25 @@ def test_a_table_left_out_has_no_say_in_its_own_limits(outside):
     assert np.array_equal(assert_gain, table.loc[mine, rules[0]])
 
 
+def test_strength_of_the_offsets_is_the_one_fitted_outside_the_vault():
+    told = shifts.told()
+    known = told[~told.vault & (told.labels == 20)]
+    assert shifts.strength(known) == f"offsets {OFFSET_STRENGTH}"
+    assert STRENGTHS == shifts.STRENGTHS
+    # The vault is judged by it, and each other table by what the rest gives.
+    kept = told[told.vault]
+    assert kept.offsets.equals(kept[f"offsets {OFFSET_STRENGTH}"])
+    table = known.table.iloc[0]
+    mine = told.table == table
+    name = shifts.strength(known[known.table != table])
+    assert told.offsets[mine].equals(told[name][mine])
+
+
+def test_the_draws_of_a_fit_share_one_vote(scores):
+    assert scores.groupby(natural.FIT).weight.sum().to_numpy() == pytest.approx(1)
+    assert (shifts.stored("labels").weight == 1).all()
+
+
 def test_the_vault_has_no_say_at_all(scores):
     altered = scores.assign(em=scores.em.where(~scores.vault, -50.0))
     kept = altered[~altered.vault]
@@ -84,7 +108,7 @@ def test_a_tenth_of_the_fits_gives_the_stored_rows(root, scores, tmp_path):
     subprocess.run(command, cwd=root, check=True)
     found = pd.DataFrame([natural.replay(path)[0] for path in tmp_path.glob("*.npz")])
     assert len(found) >= len(scores) / 20
-    kept = found[natural.FIT].merge(scores, on=natural.FIT)
+    kept = found[KEYS].merge(scores, on=KEYS)
     for name in found.select_dtypes("number"):
         told = name in natural.SEEN or name.endswith("log-loss")
         limit = 0.01 if told else 0.5  # in points: a near-tie may fall to the other side
@@ -92,8 +116,10 @@ def test_a_tenth_of_the_fits_gives_the_stored_rows(root, scores, tmp_path):
 
 
 def test_what_is_wanted_is_counted_as_it_says():
-    gain = pd.DataFrame({"rule": [-6.0, 2.0, 4.0]})
-    found = shifts.summary(gain, pd.Series(["a", "a", "b"]))
+    gain = pd.DataFrame({"rule": [-6.0, -6.0, 2.0, 4.0]})
+    # The first two are draws of one fit.
+    scores = pd.DataFrame({"task": list("aaab"), "weight": [0.5, 0.5, 1, 1]})
+    found = shifts.summary(gain, scores)
     assert {name: value["rule"] for name, value in found.items()} == {
         "mean": 1.0,
         "worst": -2.0,
@@ -105,7 +131,7 @@ def test_what_is_wanted_is_counted_as_it_says():
 
 
 def test_intervals_are_over_tables():
-    scores = pd.DataFrame({"table": list("aabbcc"), "task": list("aabbcc")})
+    scores = pd.DataFrame({"table": list("aabbcc"), "task": list("aabbcc"), "weight": 0.5})
     mean, low, high = shifts.clustered(pd.Series([1.0, 3, 2, 2, 5, 9]), scores)
     assert mean == pytest.approx(11 / 3)
     half = 4.3027 * np.std([2, 2, 7], ddof=1) / np.sqrt(3)

@@ -69,7 +69,7 @@ def test_each_limit_decides(seen, choice):
 
 @pytest.mark.parametrize("prior", [(0.5, 0.9), (0.9, 0.1)])
 def test_label_shift_is_recognised_and_corrected(prior):
-    source, (X_target, y_target) = classes(1500, prior[0], 0), classes(1500, prior[1], 1)
+    source, (X_target, y_target) = (classes(1500, p, i, gap=2) for i, p in enumerate(prior))
     model = guard(source, X_target)
     assert model.choice_ == model.report_.choice == "em"
     truth = [(1 - prior[1]) / (1 - prior[0]), prior[1] / prior[0]]

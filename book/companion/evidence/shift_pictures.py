@@ -1,5 +1,7 @@
 """The guard's rule as a flow chart, and what labels gain."""
 
+from functools import partial
+
 import numpy as np
 
 from companion.evidence import shifts
@@ -24,15 +26,16 @@ def rule_that_runs():
     figure, (axes,) = new_figure(7, 3.4)
     box = {"boxstyle": "round", "fc": "white", "ec": COLORS["blue"]}
     words = {"ha": "center", "va": "center"}
-    left = np.ones(len(seen), dtype=bool)
+    left, share = np.ones(len(seen), dtype=bool), partial(np.average, weights=seen.weight)
     for y, (question, yes) in enumerate(questions.items()):
-        gone, left = (left & ~yes).mean(), left & yes
+        gone, left = left & ~yes, left & yes
         axes.text(0, -y, question, bbox=box, **words)
-        axes.annotate("", (1.0, -y), (0.5, -y), arrowprops={"arrowstyle": "->"})
-        axes.text(1.03, -y, f"no: leave the model, or label\n{gone:.0%} of the fits", va="center")
+        axes.annotate("", (1.0, -y), (0.58, -y), arrowprops={"arrowstyle": "->"})
+        away = f"no: leave the model, or label\n{share(gone):.0%} of the fits"
+        axes.text(1.03, -y, away, va="center")
         axes.annotate("", (0, -y - 0.75), (0, -y - 0.25), arrowprops={"arrowstyle": "->"})
         axes.text(0.03, -y - 0.5, "yes", va="center", fontsize=8)
-    answer = f"Correct the class prior\n{left.mean():.0%} of the fits"
+    answer = f"Correct the class prior\n{share(left):.0%} of the fits"
     axes.text(0, -len(questions), answer, bbox=box | {"fc": "#e6f0f7"}, **words)
     note = (
         f"Where the AUC is at least {RULE.large:g} and correcting the prior leaves at most half\n"
@@ -51,6 +54,7 @@ _DRAWN = {
     "random": ("orange", "--"),
     "random, sure": ("purple", "--"),
     "model picker": ("red", ":"),
+    "CODA": ("red", "-."),
     "added asked 20": ("grey", "-"),
     "added random 20": ("grey", "--"),
 }
@@ -70,7 +74,7 @@ def gain_by_labels():
     for column, name in names.items():
         height = shifts.reach(column, "natural")["mean"]
         axes.axhline(height, color="0.6", lw=1)
-        axes.text(100, height + 0.08, name, ha="right", fontsize=8, color="0.35")
+        axes.text(42, height + 0.08, name, ha="center", fontsize=8, color="0.35")
     axes.set(xlabel="labels", ylabel="gain over no weights, points", xlim=(0, 102))
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return figure
