@@ -361,19 +361,16 @@ def inner_choices(results, name):
 
 
 def inner_reading(results, name):
-    """Say for each protocol what one half chooses, and what the other half says of it."""
-    said = []
-    for protocol, rows in inner(results, name).groupby("protocol", sort=False):
-        plain, chosen = rows.iloc[0], rows[rows["chosen"]].iloc[0]
-        text = f"*{protocol.removeprefix('slip:')}*: one half takes *{chosen.choice}*"
-        if chosen.name != plain.name:
-            moved = "nearer" if chosen.judged_on < plain.judged_on else "no nearer"
-            text += (
-                f", which is {moved} on the other half ({chosen.judged_on:.4f} instead of "
-                f"{plain.judged_on:.4f} for *{plain.choice}*)"
-            )
-        said.append(text)
-    return Markdown("; ".join(said) + ".")
+    """Say for which protocols the choice of one half brings the other nearer to print, too."""
+    table = inner(results, name).set_index("protocol")
+    chosen, plain = table[table["chosen"]], table[~table.index.duplicated()]
+    other = chosen["choice"] != plain["choice"]
+    nearer = other & (chosen["judged_on"] < plain["judged_on"])
+    names = ", ".join(f"*{name.removeprefix('slip:')}*" for name in nearer.index[nearer])
+    return Markdown(
+        f"For {other.sum()} of {len(other)} protocols one half chooses otherwise than its first "
+        f"row. On the other half that is nearer to the paper for {names or 'none'}."
+    )
 
 
 def lead(results):
