@@ -189,7 +189,13 @@ def rounds(
 def until_drop(states, max_iter=10, min_iter=1):
     """The states up to the first fall of mutual information, and the place of the one before it.
 
-    At most ``max_iter`` reweightings; the state to keep is not earlier than ``min_iter``.
+    Parameters
+    ----------
+    states : iterable of State
+    max_iter : int, default=10
+        Largest number of reweightings.
+    min_iter : int, default=1
+        The state to keep is not earlier.
 
     Examples
     --------

@@ -5,8 +5,6 @@ runs it computed in its own process.
 """
 
 import argparse
-import itertools
-import os
 import signal
 import sys
 import time
@@ -60,19 +58,6 @@ def sweep_here(root, n_tasks):
     run = RidgeRun()
     sweep(work(run, root, n_tasks))
     return run.n_calls
-
-
-def sweep_and_die(root, n_tasks, n_steps):
-    """Sweep, and be killed when the n-th step on the files of the store begins."""
-    numbers = itertools.count(1)
-
-    def deadly(event, arguments):
-        steps = ("open", "os.mkdir", "os.rename", "os.remove", "os.listdir", "os.scandir")
-        if event in steps and str(root) in str(arguments[0]) and next(numbers) == n_steps:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(deadly)
-    sweep_here(root, n_tasks)
 
 
 def main():

@@ -1,6 +1,5 @@
 """The sweep: killed, interrupted, doubled or spread over a cluster, it gives the same rows."""
 
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,7 +16,6 @@ from sweep_process import (
     comparable,
     make_store,
     make_tasks,
-    sweep_and_die,
     sweep_here,
     work,
 )
@@ -62,31 +60,6 @@ def is_resumed(root, expected):
     assert 0 < n_stored < N_TASKS
     assert sweep_here(root, N_TASKS) == N_TASKS - n_stored
     return comparable(root) == expected
-
-
-@pytest.mark.weekly
-@pytest.mark.hardening("kill")
-def test_a_kill_at_any_step_on_a_file_loses_nothing_that_was_stored(tmp_path, record_property):
-    n_tasks, n_stored, context = 3, 0, multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["sweep_process"])  # so that each fork has its imports done
-    assert sweep_here(tmp_path / "none", n_tasks) == n_tasks
-    expected = comparable(tmp_path / "none")
-    for n_steps in range(1, 100):
-        root = tmp_path / f"{n_steps} steps"
-        child = context.Process(target=sweep_and_die, args=(root, n_tasks, n_steps))
-        child.start()
-        child.join()
-        if child.exitcode == 0:
-            break
-        assert child.exitcode == -signal.SIGKILL
-        n_stored, before = len(make_store(root).done()), n_stored
-        assert n_stored >= before, "a run that was stored got lost"
-        assert sweep_here(root, n_tasks) == n_tasks - n_stored
-        assert comparable(root) == expected
-    assert child.exitcode == 0
-    assert n_steps > 10, "a run is opened, written beside and moved"
-    assert n_stored == n_tasks, "the last kills came after all runs"
-    record_property("tries", n_steps - 1)
 
 
 @pytest.mark.hardening("two at once")

@@ -255,10 +255,10 @@ def test_what_a_row_costs_multiplies_its_weight():
         assert_allclose(state.posteriors, expected.predict_proba(X_target))
 
 
-def test_the_ratio_of_a_class_of_one_row_stays_one():
+def test_the_ratio_of_a_class_of_one_row_stays_one_and_of_two_rows_does_not():
     X, y, X_target = two_classes()
-    X, y = np.vstack([X, [[9.0, 9.0]]]), np.append(y, 7)
+    X, y = np.vstack([X, [[2.0, 2.0], [3.0, 4.0], [9.0, 9.0]]]), np.append(y, [6, 6, 7])
     learner = LogisticRegression()
     for state in islice(rounds(X, y, X_target, learner, ULSIF(1.0, 0.1)), 1, 3):
         assert state.beta[-1] == 1
-        assert (state.beta[:-1] != 1).any()
+        assert (state.beta[:-1] != 1).all()

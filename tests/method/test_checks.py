@@ -56,7 +56,7 @@ ESTIMATORS = [
     (KLIEP(sigma=0.0), "sigma must be a positive number, got 0.0"),
     (KLIEP(n_centers=-3), "n_centers must be a whole number of at least 1, got -3"),
     (KLIEP(n_folds=1), "n_folds must be a whole number of at least 2, got 1"),
-    (KMM(-2.0), "sigma must be a positive number, got -2.0"),
+    (KMM(sigma=-2.0), "sigma must be a positive number, got -2.0"),
     (KMM(bound=-2.0), "bound must be a positive number, got -2.0"),
     (KMM(epsilon=-2.0), "epsilon must be a positive number, got -2.0"),
     (KMM(ridge=-2.0), "ridge must be a positive number, got -2.0"),

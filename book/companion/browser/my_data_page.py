@@ -4,7 +4,7 @@ import base64
 import inspect
 import io
 
-import numpy as np
+import pandas as pd
 
 from companion.browser import my_data
 from ddr.paper.datasets import load
@@ -52,23 +52,13 @@ def downloads(source, target, label, told=()):
 def example():
     """Diabetes among women of at least 30, by what is known of younger ones; the truth as well."""
     data = load("Diabete")
-    age = data.feature_names.index("Age")
-    names = [name for i, name in enumerate(data.feature_names) if i != age]
-    words = [data.labels[label].replace(" ", "_") for label in data.y.tolist()]
-    older = data.X[:, age] >= 30
-    kept = np.delete(data.X, age, axis=1)
-
-    def written(rows, label):
-        heads = [*names, *(["diagnosis"] if label else [])]
-        lines = [
-            [f"{value:g}" for value in kept[row]] + ([words[row]] if label else []) for row in rows
-        ]
-        return "\n".join(",".join(line) for line in [heads, *lines]) + "\n"
-
-    target = np.flatnonzero(older)
+    table = pd.DataFrame(data.X, columns=data.feature_names)
+    table["diagnosis"] = [data.labels[label].replace(" ", "_") for label in data.y.tolist()]
+    older = table.pop("Age") >= 30
+    target, form = table[older], {"index": False, "float_format": "%g"}
     return {
-        "source": written(np.flatnonzero(~older), True),
-        "target": written(target, False),
+        "source": table[~older].to_csv(**form),
+        "target": target.drop(columns="diagnosis").to_csv(**form),
         "label": "diagnosis",
-        "truth": [words[row] for row in target],
+        "truth": target["diagnosis"].tolist(),
     }

@@ -37,11 +37,3 @@ def provenance_table():
         rows.append((name, entry["description"], package, entry["citation"]))
     frame = pd.DataFrame(rows, columns=["dataset", "what it is", "package, version", "citation"])
     return Markdown(captioned(frame, "Where each file comes from", "data-provenance", "worded"))
-
-
-def licence_sentence():
-    """Return the list of licences, those that are not established included."""
-    licences = pd.Series({name: manifest()["datasets"][name]["licence"] for name in names()})
-    groups = licences.groupby(licences, sort=False).groups
-    lines = (f"- **{', '.join(sets)}**: {licence}." for licence, sets in groups.items())
-    return Markdown("\n".join(lines))
