@@ -273,14 +273,16 @@ def ranked(results):
         own = searching.Candidates([""], [], draws.loc[cells.index].to_numpy()[None])
         sizes = ledger()["runs"], draws.shape[1]
         most = searching.limits(own, search, np.ones((1, len(cells))), sizes).item()
-        rows.append((", ".join(apart), cells, distance(cells), most))
+        rows.append(("; ".join(apart), cells, distance(cells), most))
     return sorted(rows, key=lambda row: row[2])
 
 
 def ranking(results):
     """Tabulate the members of Table 4's set by the uLSIF column."""
     rows = [
-        {"Member": name} | _beside(cells) | {"Chance, up to": f"{most:.4f}"}
+        dict(zip(("Scaling", "Values of C; folds; called by"), name.split("; ", 1), strict=True))
+        | _beside(cells)
+        | {"Chance, up to": f"{most:.4f}"}
         for name, cells, _, most in ranked(results)
     ]
     about = "Members of Table 4's set by the uLSIF column, which took no part in the search"
@@ -359,19 +361,16 @@ def inner_choices(results, name):
 
 
 def inner_reading(results, name):
-    """Say for each protocol what one half chooses, and what the other half says of it."""
-    said = []
-    for protocol, rows in inner(results, name).groupby("protocol", sort=False):
-        plain, chosen = rows.iloc[0], rows[rows["chosen"]].iloc[0]
-        text = f"*{protocol.removeprefix('slip:')}*: one half takes *{chosen.choice}*"
-        if chosen.name != plain.name:
-            moved = "nearer" if chosen.judged_on < plain.judged_on else "no nearer"
-            text += (
-                f", which is {moved} on the other half ({chosen.judged_on:.4f} instead of "
-                f"{plain.judged_on:.4f} for *{plain.choice}*)"
-            )
-        said.append(text)
-    return Markdown("; ".join(said) + ".")
+    """Say for which protocols the choice of one half brings the other nearer to print, too."""
+    table = inner(results, name).set_index("protocol")
+    chosen, plain = table[table["chosen"]], table[~table.index.duplicated()]
+    other = chosen["choice"] != plain["choice"]
+    nearer = other & (chosen["judged_on"] < plain["judged_on"])
+    names = ", ".join(f"*{name.removeprefix('slip:')}*" for name in nearer.index[nearer])
+    return Markdown(
+        f"For {other.sum()} of {len(other)} protocols one half chooses otherwise than its first "
+        f"row. On the other half that is nearer to the paper for {names or 'none'}."
+    )
 
 
 def lead(results):
