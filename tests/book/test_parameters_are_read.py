@@ -32,6 +32,8 @@ def _another(parameter, value):
         return not value
     if parameter.choices:
         return next(parameter.kind(each) for each in parameter.choices if each != str(value))
+    if parameter.name == "protocol":
+        return "tuned"
     near = [value + 1] if parameter.kind is int else [1.5 * value, value / 1.5, 1.0]
     high = parameter.high if parameter.high is not None else float("inf")
     low = parameter.low if parameter.low is not None else -float("inf")
