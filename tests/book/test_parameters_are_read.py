@@ -15,15 +15,23 @@ from test_reruns import EXTREMES
 pytestmark = pytest.mark.weekly
 
 #: Changes of the smallest runs without which a parameter decides nothing.
-NEEDED = {"verify_pairs": {"verify_runs": 1}}
+NEEDED = {
+    "max_iter": {"stopping": "fixed", "max_iter": 1},
+    "verify_pairs": {"verify_runs": 1},
+    "compute_missing": {"n_runs": 31},
+}
+#: What decides about stored runs; there are some only with the settings that are published.
+OF_STORED = ("verify_runs", "verify_pairs", "compute_missing")
+SETTINGS = ("strength", "n_omegas", "n_train", "n_test", "seed", "fraction")
 EACH = [(path, p) for path in list_notebooks() for p in read_parameters(path)]
 NAMES = [f"{path.stem}-{p.name}" for path, p in EACH]
 
 
 def another(parameter, value):
     """Another allowed value, near the one given so that it costs little."""
-    if parameter.is_list:
-        return [_another(parameter, value[0])]
+    if parameter.is_list:  # another pair that agrees as well is seen by the count alone
+        kept = value if parameter.name == "verify_pairs" else []
+        return [*kept, _another(parameter, value[0])]
     return _another(parameter, value)
 
 
@@ -43,7 +51,10 @@ def _another(parameter, value):
 def both(path, parameter):
     """Values of two small runs that differ in this parameter alone."""
     values = {p.name: p.default for p in read_parameters(path)}
-    values |= EXTREMES[path.stem][0] | NEEDED.get(parameter.name, {})
+    small = EXTREMES[path.stem][0]
+    if parameter.name in OF_STORED:
+        small = {name: value for name, value in small.items() if name not in SETTINGS}
+    values |= small | NEEDED.get(parameter.name, {})
     return values, values | {parameter.name: another(parameter, values[parameter.name])}
 
 
