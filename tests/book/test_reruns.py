@@ -158,7 +158,7 @@ def a_killed_build_leaves_the_site_whole(book):
         )
         time.sleep(seconds)
         process.send_signal(sent)
-        process.communicate(timeout=240)
+        process.communicate(timeout=900)
         assert process.returncode != 0
     assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before
 

@@ -112,8 +112,9 @@ def _program(crate):
     about = {"name": "Python", "version": platform.python_version()}
     needs = [_add_input(crate, ROOT / "requirements.lock", "The exact versions of all packages")]
     for name in _SOFTWARE:
-        url, known = f"https://pypi.org/project/{name}/", version(name)
-        needs.append(_entity(crate, url, "SoftwareApplication", name, url=url, version=known))
+        known, package = version(name), f"pkg:pypi/{name}@{version(name)}"
+        entity = _entity(crate, package, "SoftwareApplication", name, version=known, url=package)
+        needs.append(entity)
     properties = {"name": "ddr-book", "version": _commit(), "license": LICENCE}
     properties |= {"softwareRequirements": needs, "conformsTo": {"@id": _BIOSCHEMAS}}
     python = crate.add(ComputerLanguage(crate, "https://www.python.org/", about))
