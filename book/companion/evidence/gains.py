@@ -21,13 +21,13 @@ ALPHA = 0.05
 def runs_of(results, experiment, protocol):
     """Select the runs of one experiment and protocol that have an accuracy."""
     chosen = results[(results["experiment"] == experiment) & (results["protocol"] == protocol)]
-    return chosen.assign(case=chosen["case"].astype(str)).dropna(subset=["accuracy"])
+    return chosen.astype({"case": str, "accuracy": float}).dropna(subset="accuracy")
 
 
 def accuracies(results, experiment, protocol):
     """Accuracies of a protocol: one row a case and seed, one column a method."""
     runs = runs_of(results, experiment, protocol)
-    return runs.pivot(index=["case", "seed"], columns="method", values="accuracy").astype(float)
+    return runs.pivot(index=["case", "seed"], columns="method", values="accuracy")
 
 
 def case_means(results, experiment, protocol):
@@ -162,12 +162,12 @@ def paired_table(wide, experiment, method, rival):
 
 def over_cases(gains):
     """Mean gain over the cases with its interval, and how many are won and lost."""
-    mean, low, high = mean_interval(gains["gain"])
-    counts = {"won": gains["gain"] > 0, "lost": gains["gain"] < 0}
-    counts |= {"better": gains["better_paired"], "worse": gains["worse_paired"]}
-    return {"mean": float(mean), "low": float(low), "high": float(high), "cases": len(gains)} | {
-        name: int(flags.sum()) for name, flags in counts.items()
-    }
+    found = dict(
+        zip(("mean", "low", "high"), map(float, mean_interval(gains["gain"])), strict=True)
+    )
+    flags = {"won": gains["gain"] > 0, "lost": gains["gain"] < 0}
+    flags |= {"better": gains["better_paired"], "worse": gains["worse_paired"]}
+    return found | {"cases": len(gains)} | {name: int(flag.sum()) for name, flag in flags.items()}
 
 
 def over_rivals(results, experiment, protocol="matched"):
@@ -197,9 +197,9 @@ def typefaces(results, experiment, protocol="matched"):
         means = runs.mean()
         best = means.idxmax()
         tied = [m for m in methods if m != best and t_tests(runs[best], runs[m])[0] >= ALPHA]
+        face, marked = "bold", [best, *tied]
         if tied and ties == "best italic":
-            alike = [m for m in methods if f"{means[m]:.4f}" == f"{means[best]:.4f}"]
-            marks.update({(case, m): "italic" for m in alike})
-        else:
-            marks.update({(case, m): "bold" for m in [best, *tied]})
+            face = "italic"
+            marked = [m for m in methods if f"{means[m]:.4f}" == f"{means[best]:.4f}"]
+        marks |= {(case, method): face for method in marked}
     return marks
