@@ -42,11 +42,6 @@ def new_figure(width, height, rows=1, columns=1, **options):
         return figure, figure.subplots(rows, columns, squeeze=False, **options).ravel()
 
 
-def half_widths(rows):
-    """Half the length of intervals, zero where there is none."""
-    return np.nan_to_num(((rows["high"] - rows["low"]) / 2).to_numpy(dtype=float))
-
-
 def rows_axis(axis, names, label):
     """Prepare an axis with a named row for each estimate."""
     axis.grid(axis="y", lw=0.4, alpha=0.5)
@@ -82,7 +77,8 @@ def gains_by_case(axis, cases, printed, ours):
         rows, aside = rows[rows["case"].isin(cases)], 0.36 * (k - (len(ours) - 1) / 2)
         height = [cases.index(case) + aside for case in rows["case"]]
         style = {"fmt": "os"[k], "color": COLORS[("blue", "red")[k]], "ms": 4.5, "capsize": 2}
-        axis.errorbar(rows["gain"], height, xerr=half_widths(rows), label=name, **style)
+        half = ((rows["high"] - rows["low"]) / 2).fillna(0)  # one run has no interval
+        axis.errorbar(rows["gain"], height, xerr=half, label=name, **style)
 
 
 def forest(runs, experiment, protocol, cases, pairs=((METHOD, RIVAL), (METHOD, NO_WEIGHTS))):

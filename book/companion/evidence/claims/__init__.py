@@ -36,9 +36,9 @@ def evaluate_claims(results, live=True, ids=None):
 
 
 def _evaluate(entry, protocol, results):
-    known = {**vars(checks), **vars(computations)}
+    check = (vars(checks) | vars(computations))[entry["check"]]
     try:
-        return known[entry["check"]](results, protocol, **entry["settings"])
+        return check(results, protocol, **entry["settings"])
     except NotTested as reason:
         return Finding("not tested", "–", reason=str(reason))
 
@@ -72,12 +72,9 @@ def details(judged, by):
     """Give each claim its section: what the paper says, what we find, how sure that is."""
     sections, asked = [], {"paper": "The paper says", "ours": "We ask"}[by]
     for claim, rows in judged[judged["by"] == by].groupby("id", sort=False):
-        first = rows.iloc[0]
-        found = "\n".join(_finding(row) for row in rows.itertuples())
-        sections.append(
-            rubric(first["name"], f"claim-{claim.lower()}")
-            + f"- **{asked}** ({first['place']}): {first['claim']}\n{found}\n"
-        )
+        first, head = rows.iloc[0], rubric(rows["name"].iloc[0], f"claim-{claim.lower()}")
+        said = f"- **{asked}** ({first['place']}): {first['claim']}\n"
+        sections.append(head + said + "".join(_finding(row) + "\n" for row in rows.itertuples()))
     return Markdown("\n".join(sections))
 
 

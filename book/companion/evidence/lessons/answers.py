@@ -12,7 +12,7 @@ from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL
 from companion.evidence.multiverse import protocol_of, universe_name
 from companion.evidence.printed import printed_gains, printed_means
 from companion.evidence.tables import points, with_interval
-from companion.paths import PROTOCOLS
+from companion.paths import EXPERIMENTS, PROTOCOLS
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results, published_runs
 from ddr.paper.mixture import FourClusters
@@ -142,15 +142,16 @@ def part_gains(results, experiment):
 
 def all_part_gains(results):
     """:func:`part_gains` of every table."""
-    names = {"synthetic": "synthetic data", "biased": "ten datasets", "cross": "digits"}
-    return {name: part_gains(results, experiment) for experiment, name in names.items()}
+    names = ("synthetic data", "ten datasets", "digits")
+    return {name: part_gains(results, e) for e, name in zip(EXPERIMENTS, names, strict=True)}
 
 
 def direction_readings(results):
     """Say what is left of the gap, and of DDR's gain, when no test label chose the direction."""
-    ideal = {"method": "Oracle-imp", "rival": NO_WEIGHTS}
-    taken, again = (mean_gain(results, "biased", p, **ideal) for p in ("same-draw", "matched"))
-    runs = gains.paired(results, "biased", **ideal)["n"].sum()
+    taken, again = (
+        mean_gain(results, "biased", p, method="Oracle-imp") for p in ("same-draw", "matched")
+    )
+    runs = len(gains.accuracies(results, "biased", "matched"))
     lines = [
         f"All {runs} runs of all ten datasets: ideal weights gain "
         f"{with_interval(*taken)} points on the training set that won the choice, and "
@@ -290,14 +291,12 @@ def by_protocol(experiment):
     """What DDR adds to uLSIF and to no weights under each protocol, from the published runs."""
     results, rows = published_results(), []
     for name in PROTOCOLS:
-        protocol, means = (
-            load_protocol(experiment, name),
-            gains.case_means(results, experiment, name),
-        )
+        protocol = load_protocol(experiment, name)
         stored = len(gains.accuracies(results, experiment, name))
-        row = {"Settings": name}
-        row["Runs stored"] = f"{stored} of {protocol['runs'] * len(protocol['cases'])}"
-        row |= {method: f"{means[method].mean():.4f}" for method in _COMPARED}
+        runs = f"{stored} of {protocol['runs'] * len(protocol['cases'])}"
+        row = {"Settings": name, "Runs stored": runs}
+        means = gains.case_means(results, experiment, name)[_COMPARED].mean()
+        row |= means.map("{:.4f}".format).to_dict()
         for rival, over in ((RIVAL, RIVAL), (NO_WEIGHTS, "no weights")):
             found = gains.over_cases(gains.paired(results, experiment, name, rival=rival))
             row[f"Gain over {over}"] = with_interval(*[found[k] for k in ("mean", "low", "high")])
