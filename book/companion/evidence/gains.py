@@ -110,15 +110,13 @@ def shrunken(estimates, errors):
 
     def summary(between):
         weight = 1 / (np.maximum(errors, 1e-9) ** 2 + between)
-        return weight @ estimates / weight.sum(), weight
+        mean = weight @ estimates / weight.sum()
+        return mean, weight, weight @ (estimates - mean) ** 2 - len(estimates) + 1
 
-    def excess(between):
-        mean, weight = summary(between)
-        return weight @ (estimates - mean) ** 2 - len(estimates) + 1
-
-    most = len(estimates) * estimates.var() + 1e-12
-    between = optimize.brentq(excess, 0, most) if excess(0) > 0 else 0.0
-    mean, weight = summary(between)
+    most, between = len(estimates) * estimates.var() + 1e-12, 0.0
+    if summary(0)[2] > 0:
+        between = optimize.brentq(lambda between: summary(between)[2], 0, most)
+    mean, weight, _ = summary(between)
     part = between * weight
     spread = np.sqrt(part * errors**2 + (1 - part) ** 2 / weight.sum())
     return mean, weight.sum() ** -0.5, np.sqrt(between), mean + part * (estimates - mean), spread

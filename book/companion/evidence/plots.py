@@ -1,32 +1,14 @@
 """The look that all figures share, and pictures of gains with their intervals."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, paired
-from companion.paths import short_case
+from companion.paths import BOOK, read_yaml, short_case
 
-#: Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
-COLORS = {
-    "blue": "#0072B2",
-    "red": "#D55E00",
-    "green": "#009E73",
-    "purple": "#CC79A7",
-    "orange": "#E69F00",
-    "grey": "#666666",
-    "black": "#000000",
-}
-_STYLE: dict[Any, Any] = {
-    "font.size": 9.5,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-}
+#: Colours by name, and matplotlib's settings.
+COLORS, _STYLE = read_yaml(BOOK / "figures.yml").values()
 
 
 def legend_below(figure, handles, columns=None):

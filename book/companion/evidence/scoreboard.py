@@ -7,7 +7,7 @@ from IPython.display import Markdown
 from companion.evidence import gains
 from companion.evidence import printed as paper
 from companion.evidence.gains import METHOD, RIVAL
-from companion.evidence.plots import COLORS, gains_by_case, new_figure
+from companion.evidence.plots import COLORS, gains_by_case, legend_below, new_figure
 from companion.evidence.tables import captioned, mean_sd, points, tally, unbroken, with_interval
 from companion.evidence.verdicts import WORDS, compare, effect_words, summary, worlds
 from companion.paths import EXPERIMENTS, PROTOCOLS
@@ -58,8 +58,7 @@ def worlds_figure(results):
             left = left + found[word]
         axis.set(xlim=(0, 1), title=paper.table_title(experiment).removeprefix("Paper's "))
     axes[0].invert_yaxis()
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    legend_below(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
 
@@ -187,16 +186,8 @@ def orders_table(verdict):
     """Tabulate the judged pairs, those that were not kept first."""
     place = {"reversed": 0, "open": 1, "kept": 2}
     orders = verdict.orders.sort_values("order", key=lambda o: o.map(place), kind="stable")
-    rows = [
-        {
-            "Case": row.case,
-            "Above in print": row.better,
-            "Below": row.worse,
-            "Order": row.order,
-            "Ours, points": points(row.gain),
-            "p in print": f"{row.p_printed:.2g}",
-            "p of ours": f"{row.p:.2g}",
-        }
-        for row in orders.itertuples()
-    ]
-    return pd.DataFrame(rows).map(unbroken)
+    orders["gain"] = orders["gain"].map(points)
+    orders[["p_printed", "p"]] = orders[["p_printed", "p"]].map("{:.2g}".format)
+    columns = ["case", "better", "worse", "order", "gain", "p_printed", "p"]
+    heads = ["Case", "Above in print", "Below", "Order", "Ours, points", "p in print", "p of ours"]
+    return orders[columns].set_axis(heads, axis=1).map(unbroken)

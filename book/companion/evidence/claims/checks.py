@@ -6,6 +6,7 @@ replications, so that what was found stands beside what the print itself would l
 A check that lacks its runs raises :class:`NotTested` with the reason.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -31,14 +32,14 @@ class NotTested(Exception):  # noqa: N818 - a reason, not an error
 class Finding(NamedTuple):
     """A verdict, what it rests on in short, and the sentence that supports it.
 
-    `replication` says what exact replications would find; what is not tested has a `reason`.
+    `replication` says what exact replications would find; of what is not tested the sentence says
+    why.
     """
 
     verdict: str
     found: str
     claimed: str = "–"
     evidence: str = ""
-    reason: str = ""
     replication: str = "–"
 
 
@@ -101,14 +102,8 @@ def _need(found, needed, experiment, what):
         raise NotTested(f"{found} of {needed} {experiment} cases have runs of {what}")
 
 
-class Counted(NamedTuple):
-    """Cases that reach the threshold, stay significantly below it, lose; all; the mean gain."""
-
-    good: int
-    short: int
-    losses: int
-    total: int
-    gain: float
+#: Cases that reach the threshold, stay significantly below it, lose; all; the mean gain.
+Counted = namedtuple("Counted", ["good", "short", "losses", "total", "gain"])
 
 
 def _counts(asked, runs):

@@ -5,8 +5,6 @@ so nothing is shown twice and no backend is needed. Classes differ by marker and
 so that no figure needs its colours to be read.
 """
 
-from typing import Any
-
 import numpy as np
 from matplotlib.lines import Line2D
 from scipy.special import expit
@@ -18,7 +16,7 @@ from ddr.paper.digits import sixteen_by_sixteen
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
 
-_CLASS_STYLE: dict[Any, Any] = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
+_CLASS_STYLE = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
 # No level at zero: rounding would paint one half of the plane in another colour than the other.
 _CHANGES = np.arange(-4.25, 4.26, 0.5)
 _METHOD_STYLE = {
@@ -247,11 +245,11 @@ def preprocessed_digits():
         "USPS, one range": usps,
         "USPS, each pixel's": scale_to_unit_box(usps),
     }
-    rows = {}
-    for name, images in ways.items():
-        labels = load("USPS" if name.startswith("USPS") else "MNIST").y
-        rows[name] = images[[np.flatnonzero(labels == digit)[0] for digit in range(10)]]
-    return rows
+    first = {name: np.unique(load(name).y, return_index=True)[1] for name in ("MNIST", "USPS")}
+    return {
+        name: images[first["USPS" if name.startswith("USPS") else "MNIST"]]
+        for name, images in ways.items()
+    }
 
 
 def weight_rows(X, weights, count=10):
