@@ -46,37 +46,13 @@ def mean_interval(sample):
     return mean, mean - half, mean + half
 
 
-def _welch(sd_1, n_1, sd_2, n_2):
-    """Standard error of the difference of two means, and its degrees of freedom by Welch."""
-    one, other = np.square(sd_1) / n_1, np.square(sd_2) / n_2
-    spread = np.square(one) / (n_1 - 1) + np.square(other) / (n_2 - 1)
-    degrees = np.square(one + other) / np.maximum(spread, 1e-300)
-    return np.sqrt(one + other), np.maximum(degrees, 1)
-
-
 def welch_interval(mean_1, sd_1, n_1, mean_2, sd_2, n_2):
     """95 % interval of the difference of two means, from means, sds and sizes alone."""
-    error, degrees = _welch(sd_1, n_1, sd_2, n_2)
-    half = stats.t.ppf(0.975, degrees) * error
+    one, other = np.square(sd_1) / n_1, np.square(sd_2) / n_2
+    spread = np.square(one) / (n_1 - 1) + np.square(other) / (n_2 - 1)
+    degrees = np.maximum(np.square(one + other) / np.maximum(spread, 1e-300), 1)
+    half = stats.t.ppf(0.975, degrees) * np.sqrt(one + other)
     return mean_1 - mean_2 - half, mean_1 - mean_2 + half
-
-
-def _p_value(mean, error, degrees):
-    """Two-sided p-value; runs without any chance give 1 without a difference, 0 with one."""
-    t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 1e-12)
-    p = np.where(error > 1e-12, 2 * stats.t.sf(np.abs(t), degrees), np.abs(mean) < 1e-12)
-    return np.where(np.isnan(error), np.nan, p)[()]
-
-
-def t_tests(first, second):
-    """p-values of the paired and of Welch's t-test, along the last axis."""
-    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    n, paired_p = first.shape[-1], corrected_t_test(first - second, 0.0)
-    if n < 2:
-        return paired_p, paired_p
-    one, other = first.std(axis=-1, ddof=1), second.std(axis=-1, ddof=1)
-    error, degrees = _welch(one, n, other, n)
-    return paired_p, _p_value((first - second).mean(axis=-1), error, degrees)
 
 
 def shared_rows(experiment):
@@ -85,19 +61,22 @@ def shared_rows(experiment):
     return problem.get("fraction", problem.get("test_fraction", 0.0))
 
 
-def corrected_t_test(differences, shared):
-    """p-values of the resampled t-test of Nadeau and Bengio, along the last axis.
+def t_test(differences, shared=0.0):
+    """Two-sided p-values of the paired t-test, along the last axis.
 
     Runs that draw from the same rows are not independent: with a share in common the variance of
-    the mean is not s²/n but s² (1/n + share/(1 - share)).
+    the mean is not s²/n but s² (1/n + share/(1 - share)), by Nadeau and Bengio. Runs without any
+    chance give 1 without a difference, 0 with one.
     """
     differences = np.asarray(differences, dtype=float)
     n = differences.shape[-1]
     if n < 2:
         return np.full(differences.shape[:-1], np.nan)[()]
     mean = differences.mean(axis=-1)
-    spread = differences.std(axis=-1, ddof=1) * np.sqrt(1 / n + shared / (1 - shared))
-    return _p_value(mean, spread, n - 1)
+    error = differences.std(axis=-1, ddof=1) * np.sqrt(1 / n + shared / (1 - shared))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stats.t.sf(np.abs(mean / error), n - 1)
+    return np.where(error <= 1e-12, np.abs(mean) < 1e-12, p)[()]
 
 
 def shrunken(estimates, errors):
@@ -145,7 +124,8 @@ def paired_table(wide, experiment, method, rival):
         first, second = found[case]
         # Rounding removes binary noise, so that the last shown digit is the same everywhere.
         gain, *ends = (round(float(x), 9) for x in mean_interval(100 * (first - second)))
-        tests = *t_tests(first, second), corrected_t_test(first - second, shared)
+        welch = stats.ttest_ind(first, second, equal_var=False).pvalue if len(first) > 1 else np.nan
+        tests = t_test(first - second), welch, t_test(first - second, shared)
         rows.append((case, rival, len(first), gain, *ends, in_print.get(case, np.nan), *tests))
     kinds = ("paired", "welch", "corrected", "holm")
     columns = ["case", "rival", "n", "gain", "low", "high", "printed"]
@@ -194,7 +174,7 @@ def typefaces(results, experiment, protocol="matched"):
             continue
         means = runs.mean()
         best = means.idxmax()
-        tied = [m for m in methods if m != best and t_tests(runs[best], runs[m])[0] >= ALPHA]
+        tied = [m for m in methods if m != best and t_test(runs[best] - runs[m]) >= ALPHA]
         face, marked = "bold", [best, *tied]
         if tied and ties == "best italic":
             face = "italic"

@@ -123,7 +123,7 @@ def compare_orders(results, experiment, protocol="matched"):
         runs = wide[wide.index.get_level_values("case") == pair.case]
         better, worse = runs.reindex(columns=[pair.better, pair.worse]).dropna().to_numpy().T
         gain = float(np.mean(better - worse)) if len(better) else np.nan
-        rows.append((gain, float(gains.t_tests(better, worse)[0])))
+        rows.append((gain, float(gains.t_test(better - worse))))
     gain, p = np.array(rows).T
     return pairs.assign(gain=gain, p=p, order=order_marks(gain, p))
 
@@ -160,7 +160,7 @@ def table_effect(results, experiment, protocol="matched"):
 def correlations(results, experiment, protocol):
     """Correlation of the methods over our runs, case by case; none where nothing was run."""
     columns = list(paper.printed_means(experiment))
-    wide = gains.accuracies(results, experiment, protocol).reindex(columns=columns).astype(float)
+    wide = gains.accuracies(results, experiment, protocol).reindex(columns=columns)
     # Where a method was not run, or never varies, it has no correlation with others.
     return {
         case: wide[wide.index.get_level_values("case") == case].corr().fillna(0).to_numpy()
@@ -197,8 +197,8 @@ def replicated(experiment, alike, runs, share=1.0):
         ends = gains.welch_interval(mean, sd, runs, cell.mean, cell.sd, cell.n)
         marks.append(value_marks(mean - cell.mean, *ends))
     for row in distinguished(experiment).itertuples():
-        pair = drawn[row.case, row.better], drawn[row.case, row.worse]
-        marks.append(order_marks((pair[0] - pair[1]).mean(axis=1), gains.t_tests(*pair)[0]))
+        gain = drawn[row.case, row.better] - drawn[row.case, row.worse]
+        marks.append(order_marks(gain.mean(axis=1), gains.t_test(gain)))
     counts = {m: np.sum(np.array(marks) == m, axis=0) for m in (*_OF_VALUES, *_OF_ORDERS)}
     ours = [(drawn[c, METHOD] - drawn[c, RIVAL]).mean(axis=1) for c in paper.cases(experiment)]
     in_print = paper.printed_gains(experiment, METHOD, RIVAL).mean()
