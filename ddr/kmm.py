@@ -87,8 +87,7 @@ class KMM(DensityRatio):
         n = len(X_train)
         if n > MOST_ROWS:
             raise ValueError(
-                f"X_train must have at most {MOST_ROWS} rows for KMM, which holds the kernel "
-                f"matrix of all pairs, got {n}: use ULSIF for more"
+                f"X_train must have at most {MOST_ROWS} rows for KMM, got {n}: use ULSIF"
             )
         bound = check_positive(self.bound, "bound")
         epsilon = 1.0 - n**-0.5 if self.epsilon is None else check_positive(self.epsilon, "epsilon")

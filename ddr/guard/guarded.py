@@ -166,10 +166,8 @@ class GuardedDDRClassifier(AdaptingClassifier):
         rows = rows_for_ratio(X, y, X_target, self.ratio_transform, plain)
         n, n_target = len(rows[0]), len(rows[1])
         if min(n, n_target) < FEWEST_ROWS:
-            raise ValueError(
-                f"X and X_target must have at least {FEWEST_ROWS} rows to judge a shift by, "
-                f"got {n} and {n_target}"
-            )
+            few = f"got {n} and {n_target}"
+            raise ValueError(f"X and X_target must have at least {FEWEST_ROWS} rows each, {few}")
         models, prior_ratio, cross = prior_candidates(learner, plain, X, y, X_target, cost)
         with warnings.catch_warnings(action="ignore"):
             weights = ratio.fit(*rows).weights_

@@ -187,8 +187,8 @@ def test_tables_categories_missing_values_and_weights_reach_the_learner():
     ("call", "message"),
     [
         (lambda X, y: shift_report(X, y, None), "X_target must hold the rows .*got None"),
-        (lambda X, y: shift_report(X, y, X[:9]), "at least 10 rows .*got 40 and 9"),
-        (lambda X, y: shift_report(X[:8], y[:8], X), "at least 10 rows .*got 8 and 40"),
+        (lambda X, y: shift_report(X, y, X[:9]), "at least 10 rows each, got 40 and 9"),
+        (lambda X, y: shift_report(X[:8], y[:8], X), "at least 10 rows each, got 8 and 40"),
         (lambda X, y: shift_report(X, y, X[:, :2]), r"X_target is .* has 2 features.*3"),
         (
             lambda X, y: guard((X, y), X, mode="safe"),
