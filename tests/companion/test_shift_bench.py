@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from companion.evidence import shifts
+from sklearn.metrics import log_loss
 
 from benchmarks import natural
 from benchmarks.natural import STRENGTHS
@@ -144,3 +145,22 @@ def test_label_shift_controls_find_the_class_weights():
     assert label_shift_weights(Cross, regularise=False) == pytest.approx([0.2, 1.8], abs=0.1)
     held = label_shift_weights(Cross, regularise=True)
     assert 0.2 < held[0] < 1 < held[1] < 1.8
+
+
+def test_strategies_are_scored_on_the_rows_kept_apart(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [*natural.CANDIDATES, "added asked 20 5"]
+    y, y_rest = rng.integers(2, size=40), rng.integers(2, size=500)
+    stored = {"target": (len(names), 40, 2), "rest": (len(names), 500, 2)}
+    stored = {name: np.log(rng.dirichlet([1, 1], shape[:2])) for name, shape in stored.items()}
+    key = {"task": TASKS[0].name, "learner": "naive Bayes", "size": 300, "draw": 0}
+    labels = {"y_target": y, "y_rest": y_rest, "order": rng.permutation(40)}
+    path = tmp_path / "fit.npz"
+    np.savez(path, names=names, **key, **labels, **stored, **dict.fromkeys(natural.SEEN, 0.5))
+    found = natural.by_labels(natural.replay(path)[1]).loc[key["task"], "naive Bayes", 300, 20]
+    said = [stored["rest"][place] for place in (0, -1)]
+    plain, added = (log_loss(y_rest, np.exp(log)) for log in said)
+    right, more = (100 * np.mean(log.argmax(axis=1) == y_rest) for log in said)
+    assert found["added asked 5"] == pytest.approx(more - right)
+    assert found["added asked 5, log-loss"] == pytest.approx(added - plain)
+    assert found["added asked 5, losers"] == float(more - right < -5)

@@ -194,7 +194,7 @@ def told():
     known = found[~found.vault & (found.labels == 20)]
     for table, mine in found.groupby("table").groups.items():
         name = strength(known[known.table != table])
-        for what in ("", ", losers"):
+        for what in ("", ", losers", ", log-loss"):
             found.loc[mine, f"offsets{what}"] = found.loc[mine, f"{name}{what}"]
     return found
 
@@ -254,12 +254,16 @@ def with_labels():
             gain, share, losers, n = reached(strategy, budget)
             part = f"{share:.0%}; {losers:.1%}".replace("-", "−")
             row[f"{budget} labels"] = f"{points(gain)} ({part})" if n else "–"
+        more = _told(20).dropna(subset=f"{strategy}, log-loss")
+        row["log-loss, 20 labels"] = points(by_task(more[f"{strategy}, log-loss"], more).mean())
         rows.append(row)
     spent = {f"{budget} labels": f"{_told(budget).used.mean():.1f}" for budget in BUDGETS}
+    spent["log-loss, 20 labels"] = "–"
     rows.append({"strategy": "*labels spent, where rows are asked for*"} | spent)
     caption = (
         "Gain on natural shifts by number of labels; in brackets the share of what the best "
-        "candidate in hindsight gains, and of fits that lose more than 5 points"
+        "candidate in hindsight gains, and of fits that lose more than 5 points; last, by how much "
+        "the log-loss grows"
     )
     return Markdown(captioned(pd.DataFrame(rows), caption, "shifts-labels"))
 
