@@ -408,16 +408,16 @@ def test_members_are_ranked_by_how_near_the_column_of_ulsif_is(members):
     found = pages.ranked(made)
     misses = [miss for _, _, miss, _ in found]
     assert misses == pytest.approx([0.01 * place for place in range(8)], abs=1e-9)
-    names = (searching.published("cross").query("member == 1")["grid"]).to_list()
+    names = searching.published("cross").query("member == 1")["grid"].to_list()
     assert found[0][0].split("; ")[-1] == names[2].rpartition(" | ")[2]
     assert misses[0] <= found[0][3] < misses[-1]
-    said, table = pages.nearest_member(made).data, pages.ranking(made).data
+    said = pages.nearest_member(made).data
     assert f"*{found[0][0]}* comes nearest of 8 members" in said
     assert "by 0.0 points" in said
     assert "the last by 7.0" in said
-    rows = [line for line in table.splitlines() if "p = " in line]
-    assert "| 20, 0, 0 | +0.00 |" in rows[0]
-    assert "| +7.00 |" in rows[-1]
+    first, *_, last = (line for line in pages.ranking(made).data.splitlines() if "p = " in line)
+    assert "| 20, 0, 0 | +0.00 |" in first
+    assert "| +7.00 |" in last
 
 
 @pytest.mark.parametrize(("elsewhere", "nearer"), [(0.2, False), (0.001, True)])

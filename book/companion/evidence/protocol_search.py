@@ -95,14 +95,11 @@ def compute(search, root, say, **options):
     if further := list(_with_weights(search, root, judged[judged["member"]])):
         say(f"running {counted(len(further), 'protocol')} with weights")
         sweep(further, **options)
-    cells = {
-        f"{name}|{'|'.join(cell)}": values[:, k].round(4)
-        for name, values in zip(("mean", "sd"), moments(candidates.draws), strict=True)
-        for k, cell in enumerate(candidates.cells)
-    }
     judged = judged.assign(draws=candidates.draws.shape[2])
     judged = judged.round({"score": 5, "passed": 3}).astype({"member": int})
-    return {"search": pd.concat([judged, pd.DataFrame(cells)], axis=1), "trials": trials}
+    for name, found in zip(("mean", "sd"), moments(candidates.draws), strict=True):
+        judged[[f"{name}|{case}|{column}" for case, column in candidates.cells]] = found.round(4)
+    return {"search": judged, "trials": trials}
 
 
 def _candidates(search, root, say, **options):
@@ -201,12 +198,12 @@ def members_of(search, table):
     """Protocol of each member and how its rows are called; what differs in this alone is one."""
     rule, offered, rules = search["ranked"], variants(search), grids(search)
     base = changed(load_protocol("cross", rule["protocol"]), runs=rule["runs"], ddr=None)
+    base["methods"] = ["Unweighted", "uLSIF"]
     for variant, grid in table[_KEYS].itertuples(index=False):
         values, folds, by = rules[grid].values()
-        change = {"methods": ["Unweighted", "uLSIF"], "problem": offered[variant]}
-        learner = {"Cs": values} | ({"folds": folds} if folds != "shared" else {})
+        learner = {"Cs": values, "folds": None if folds == "shared" else folds}
         name = f"member:{variant} | {grid.rpartition(' | ')[0]}"
-        yield changed(base, protocol=name, learner=learner, **change), by
+        yield changed(base, protocol=name, learner=learner, problem=offered[variant]), by
 
 
 def _with_weights(search, root, members):
