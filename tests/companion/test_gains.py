@@ -136,11 +136,12 @@ def test_bold_and_italic_by_the_papers_rule():
     base = rng.uniform(0.7, 0.8, 30)
     near = base + rng.normal(0, 0.02, 30) - 0.001
     oracle, task = base + 0.2, "USPS to MNIST 0 vs 1"
-    found = marks("biased", "Diabete", base, base + rng.normal(0, 0.001, 30), base + 0.1, oracle)
-    assert found == {("Diabete", "DDR-uLSIF"): "bold"}
-    found = marks("biased", "Diabete", base - 0.1, near, base, oracle)
-    assert found == {("Diabete", "DDR-uLSIF"): "bold", ("Diabete", "uLSIF"): "bold"}
-    [(cell, mark)] = marks("cross", task, base - 0.1, near, base).items()
-    assert (cell[0], mark) == (task, "italic")
+    alike = base + rng.normal(0, 0.001, 30)
+    best = {("Diabete", "DDR-uLSIF"): "bold"}
+    assert marks("biased", "Diabete", base, alike, base + 0.1, oracle) == best
+    tied = best | {("Diabete", "uLSIF"): "bold"}
+    assert marks("biased", "Diabete", base - 0.1, near, base, oracle) == tied
+    [((case, _), face)] = marks("cross", task, base - 0.1, near, base).items()
+    assert (case, face) == (task, "italic")
     both = {(task, "DDR-uLSIF"): "italic", (task, "uLSIF"): "italic"}
     assert marks("cross", task, base - 0.1, base, base) == both  # neither is the best alone
