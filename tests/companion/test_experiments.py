@@ -1,5 +1,6 @@
 """The runs: pure, paired, blind to test labels, and equal to what is stored."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from companion.runs.protocols import (
 from companion.runs.results import recompute, what_moved
 from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 
 from ddr.kernels import gaussian_kernel
 from ddr.paper import datasets
@@ -197,6 +199,15 @@ def test_an_unbiased_naive_bayes_divides_by_one_less():
     X, y = np.array([[0.0], [1.0], [5.0], [7.0], [9.0]]), [0, 0, 1, 1, 1]
     model = SampleVarianceNB(var_smoothing=0).fit(X, y)
     assert model.var_.ravel() == pytest.approx([0.5, 4.0])
+
+
+def test_a_class_without_weight_is_no_warning_of_a_library():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = Run(specifications("synthetic")["joint:13"])("100", 0)
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            GaussianNB().fit([[0.0], [1.0]], [0, 1], [1.0, 0.0]).predict([[0.0]])
+    assert all(0 <= row["accuracy"] <= 1 for row in rows)
 
 
 def test_gains_are_means_over_cases():
