@@ -163,9 +163,8 @@ def _tasks():
     natural = []
     for line in LINES.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
-            *words, columns = (word.strip() for word in line.split("|", 4))
-            columns, _, rows = columns.partition("|")
-            natural.append(Task(*words, tuple(columns.split()), rows.strip()))
+            *about, columns, rows = (word.strip() for word in f"{line}|".split("|", 5))
+            natural.append(Task(*about, tuple(columns.split()), rows.rstrip("| ")))
     known = {task.table: task for task in natural}
     made = [
         replace(known[name], kind=kind) for kind, names in MADE.items() for name in names.split()

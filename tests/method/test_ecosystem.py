@@ -11,15 +11,13 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from ddr import ULSIF, DDRClassifier, GuardedDDRClassifier, IWSearchCV, ddr_weights
 from ddr.algorithm import rounds, until_drop
@@ -75,9 +73,8 @@ def test_one_x_with_domains_is_two_samples(samples):
     both, hidden, domain = together(scaled(samples))
     order = np.random.default_rng(0).permutation(len(both))  # the two may be mixed
     cost = np.random.default_rng(1).uniform(0.5, 2, len(both))
-    mixed = ddr().fit(
-        both[order], hidden[order], sample_domain=domain[order], sample_weight=cost[order]
-    )
+    marked = {"sample_domain": domain[order], "sample_weight": cost[order]}
+    mixed = ddr().fit(both[order], hidden[order], **marked)
     source, target = order[order < len(y)], order[order >= len(y)]
     apart = ddr().fit(both[source], y[source], both[target], sample_weight=cost[source])
     assert_array_equal(mixed.weights_, apart.weights_)
@@ -147,12 +144,6 @@ def test_the_ratio_sees_what_the_learners_own_steps_make(samples, by_hand):
     assert_allclose(nested.fit(X, y, X_target).weights_, by_hand.weights_)
     raw = clone(inside).set_params(ratio_transform="passthrough").fit(X, y, X_target)
     assert not np.allclose(raw.weights_, by_hand.weights_)
-
-
-def test_routing_does_not_change_what_a_learners_pipeline_learns(samples, by_hand, routing):
-    X, y, X_target, _ = samples
-    inside = ddr(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y, X_target)
-    assert_allclose(inside.weights_, by_hand.weights_)
 
 
 # --- cross-validation
@@ -279,24 +270,6 @@ def test_the_ratio_asks_for_its_columns_in_one_sentence(tables):
         ddr(learner, ratio_transform=transform).fit(*gaps).predict(gaps[2])
     with pytest.raises(ValueError, match="Input X contains NaN"):
         ddr().fit(*gaps)
-
-
-def test_a_learners_own_encoder_serves_the_ratio_too(tables):
-    table, y, target, y_target = tables
-    steps = make_column_transformer(
-        (StandardScaler(), ["height", "width"]), (OneHotEncoder(), ["kind"]), sparse_threshold=1.0
-    )
-    model = ddr(make_pipeline(steps, LogisticRegression())).fit(table, y, target)
-    fitted = clone(steps).fit(table)
-    rows, target_rows = (fitted.transform(t).toarray() for t in (table, target))
-    assert_allclose(model.weights_, ddr().fit(rows, y, target_rows).weights_)
-    assert model.score(target, y_target) > 0.9
-
-
-@parametrize_with_checks([ddr(HistGradientBoostingClassifier(max_iter=5))])
-@pytest.mark.filterwarnings("ignore:X_target was not given")
-def test_scikit_learns_checks_with_a_learner_that_takes_gaps(estimator, check):
-    check(estimator)
 
 
 # --- sparse rows, signs of life

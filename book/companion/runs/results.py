@@ -72,31 +72,29 @@ def stored_or_computed(protocol, runs, cases=None, compute_missing=False):
     Where some are there, computing the others may take an hour, so that is done only on request.
     """
     cases = list(cases or protocol["cases"])
-    rows = _chosen(published_runs(protocol), runs, cases)
-    have = set(zip(rows["case"], rows["seed"], strict=True))
-    wanted = tasks_of(protocol, runs, cases)
+    rows, wanted = published_runs(protocol), tasks_of(protocol, runs, cases)
+    have = set(wanted).intersection(zip(rows["case"], rows["seed"], strict=True))
     missing = [task for task in wanted if task not in have]
-    if not missing or (have and not compute_missing):
-        return ShownRuns(rows, len(have), 0, len(wanted))
-    new = compute([(store_of(protocol, BUILD / "reruns"), Run(protocol), missing)])
-    rows = pd.concat([rows, new]) if have else new
-    return ShownRuns(_chosen(rows, runs, cases), len(have), len(missing), len(wanted))
-
-
-def _chosen(rows, runs, cases):
-    """Take the first runs of some cases, in the order in which the cases are given."""
-    rows = rows[rows["case"].isin(cases) & (rows["seed"] < runs)]
-    return rows.sort_values(
+    if have and not compute_missing:
+        missing = []
+    if missing:
+        new = compute([(store_of(protocol, BUILD / "reruns"), Run(protocol), missing)])
+        rows = pd.concat([rows, new]) if have else new
+    rows = rows[rows["case"].isin(cases) & (rows["seed"] < runs)].sort_values(
         "case", key=lambda c: c.map(cases.index), kind="stable", ignore_index=True
     )
+    return ShownRuns(rows, len(have), len(missing), len(wanted))
 
 
 def recompute(protocol, runs=1, cases=None):
     """Compute the first runs of cases again, without any store, beside what is published."""
-    run, rows = Run(protocol), []
+    run = Run(protocol)
     with threadpool_limits(limits=1):
-        for case, seed in tasks_of(protocol, runs, cases):
-            rows += [{"case": case, "seed": seed, **row} for row in run(case, seed)]
+        rows = [
+            {"case": case, "seed": seed, **row}
+            for case, seed in tasks_of(protocol, runs, cases)
+            for row in run(case, seed)
+        ]
     return beside_published(protocol, pd.DataFrame(rows))
 
 
