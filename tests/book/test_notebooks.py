@@ -157,8 +157,7 @@ def shown(kind, content, plain):
 
 
 HTML_CODE = "from IPython.display import HTML\nHTML('<td>0.5003</td>')"
-PNG_HEAD = b"\x89PNG\r\n\x1a\n" + bytes(8) + (300).to_bytes(4, "big") + (200).to_bytes(4, "big")
-PNG_CODE = f"from IPython.display import Image\nImage(data={PNG_HEAD + b'new'!r}, format='png')"
+PNG_CODE = "from IPython.display import Image\nImage(data=b'new', format='png')"
 IMAGE = "<IPython.core.display.Image object>"
 # what happens: code, stored outputs, other fields of the stored cell, what the failure must say
 CELLS = {
@@ -189,15 +188,9 @@ CELLS = {
     ),
     "another picture": (
         PNG_CODE,
-        shown("image/png", base64.b64encode(PNG_HEAD).decode(), IMAGE),
+        shown("image/png", base64.b64encode(b"old").decode(), IMAGE),
         {},
-        None,  # pixels are not compared
-    ),
-    "a picture of another size": (
-        PNG_CODE,
-        shown("image/png", base64.b64encode(bytes(24)).decode(), IMAGE),
-        {},
-        "picture 1: 300 x 200 pixels, stored 0 x 0",
+        None,  # pictures are not compared
     ),
 }
 

@@ -167,3 +167,4 @@ def test_a_missing_package_is_one_sentence(root, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SweepError, match="scheduler needs the package distributed"):
         sweep(work(DrawingRun(), root, 2), scheduler="tcp://127.0.0.1:9")
+    assert not root.exists()

@@ -14,7 +14,7 @@ import threading
 import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from threadpoolctl import threadpool_limits
@@ -42,20 +42,26 @@ def sweep(work, *, jobs=1, scheduler=None, progress=None):
 
     Without a number of jobs, one a core.
     """
-    failures = []
+    failures, jobs = [], effective_n_jobs(jobs or -1)
     try:
-        missing = _prepared(work)
-        n_tasks = sum(len(tasks) for *_, tasks in work)
-        results = _computed(missing, jobs, scheduler)
-        with closing(results), _bar(n_tasks, n_tasks - len(missing), progress) as bar:
-            for place, case, seed, data, error in results:
-                store = work[place][0]
-                if error:
-                    name = " ".join([*store.names.values(), case])
-                    failures.append(f"{name} seed {seed} failed: {error}")
-                else:
-                    store.save(case, seed, data)
-                bar.update()
+        with _client(scheduler) if scheduler else nullcontext() as client:
+            missing = _prepared(work)
+            if client:
+                results = _by_cluster(missing, client)
+            elif jobs > 1:
+                results = _by_processes(missing, jobs)
+            else:
+                results = (_attempt(*run) for run in missing)
+            n_tasks = sum(len(tasks) for *_, tasks in work)
+            with closing(results), _bar(n_tasks, n_tasks - len(missing), progress) as bar:
+                for place, case, seed, data, error in results:
+                    store = work[place][0]
+                    if error:
+                        name = " ".join([*store.names.values(), case])
+                        failures.append(f"{name} seed {seed} failed: {error}")
+                    else:
+                        store.save(case, seed, data)
+                    bar.update()
     except KeyboardInterrupt:
         raise SweepInterrupted(f"interrupted; {_RESUME}") from None
     except BrokenProcessPool as error:
@@ -88,18 +94,9 @@ def _attempt(run, place, case, seed):
         return place, case, seed, b"", f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
-def _computed(runs, jobs, scheduler):
-    """Give results as they come: from this process, from several, or from a cluster."""
-    jobs = effective_n_jobs(jobs or -1)
-    if not scheduler:
-        yield from _by_processes(runs, jobs) if jobs > 1 else (_attempt(*run) for run in runs)
-        return
+def _by_cluster(runs, client):
     options = {"batch_size": 1, "return_as": "generator_unordered", "timeout": _SILENT_SECONDS}
-    with (
-        _client(scheduler) as client,
-        parallel_config(backend="dask", client=client),
-        warnings.catch_warnings(),
-    ):
+    with parallel_config(backend="dask", client=client), warnings.catch_warnings():
         # what an interrupt cancels is said in our own words
         warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
         yield from Parallel(n_jobs=-1, **options)(delayed(_attempt)(*run) for run in runs)
