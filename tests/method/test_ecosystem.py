@@ -58,9 +58,6 @@ def by_hand(samples):
     return ddr().fit(X, y, X_target)
 
 
-# --- pipelines
-
-
 def together(samples):
     """One X with both samples, the labels of the target hidden, and the domains."""
     X, y, X_target, y_target = samples
@@ -146,9 +143,6 @@ def test_the_ratio_sees_what_the_learners_own_steps_make(samples, by_hand):
     assert not np.allclose(raw.weights_, by_hand.weights_)
 
 
-# --- cross-validation
-
-
 def test_folds_cut_both_samples_and_score_the_source(samples, routing):
     both, hidden, domain = together(samples)
     pipeline = make_pipeline(StandardScaler(), ddr())
@@ -174,9 +168,6 @@ def test_the_weighted_search_adapts_by_the_whole_target(samples):
         assert_allclose(found, lost / weights.sum())
     best = ddr(**search.best_params_).fit(X, y, X_target)
     assert_allclose(search.best_estimator_.weights_, best.weights_)
-
-
-# --- weights, labels, no target
 
 
 def test_sample_weights_multiply_those_that_adapt(samples):
@@ -224,9 +215,6 @@ def test_minus_one_may_be_a_class(samples):
         ddr().fit(X, signs, X_target, y_target=np.ones(7))
 
 
-# --- tables
-
-
 @pytest.fixture(scope="module")
 def tables(samples):
     X, y, X_target, y_target = samples
@@ -272,9 +260,6 @@ def test_the_ratio_asks_for_its_columns_in_one_sentence(tables):
         ddr().fit(*gaps)
 
 
-# --- sparse rows, signs of life
-
-
 @pytest.mark.parametrize("kind", [DDRClassifier, GuardedDDRClassifier])
 def test_sparse_rows_reach_a_learner_that_takes_them(samples, kind):
     X, y, X_target, _ = samples
@@ -300,9 +285,6 @@ def test_a_long_fit_tells_where_it_is(samples, capsys):
         words = rf"\[ddr\] iteration {t} of at most 2: \d+\.\d s, at most \d+\.\d s left"
         assert re.fullmatch(words, line)
     assert lines[-1].endswith(" at most 0.0 s left")
-
-
-# --- skada
 
 
 def test_skadas_pipeline_takes_the_classifier_as_it_is(samples):

@@ -159,6 +159,12 @@ def test_far_share_by_hand_and_by_every_training_row_of_many():
     assert far_share(X_train, np.repeat([50.0, 90.0], 500)[:, None]) == 0.5
 
 
+def test_from_equal_rows_any_distance_is_far_but_not_from_a_single_one():
+    same = np.ones((8, 2))
+    assert far_share(same, same[:5]) == far_share(same[:1], same + 0.01) == 0
+    assert far_share(same, same[:5] + 0.01) == 1
+
+
 @each
 def test_predict_at_the_training_rows_is_the_weights(ratio):
     X_train, X_test, _ = two_samples()

@@ -145,6 +145,8 @@ def test_default_regularisation_goes_lower_where_there_are_many_training_rows():
     for n in (2, 999, 1000):
         assert_allclose(default_lams(n), 10.0 ** np.linspace(-3, 1, 9))
     assert_allclose(default_lams(10_000), 10.0 ** np.linspace(-4, 1, 9))
+    many = ULSIF(1.0).fit(np.zeros((2000, 1)), np.zeros((3, 1)))
+    assert many.lams_[0] == pytest.approx(1 / 2000)
 
 
 @pytest.mark.parametrize("reselect", [False, True])
