@@ -31,7 +31,6 @@ from ddr.paper.iwlspc import IWLSPCCV
 from ddr.paper.svm import LinearSVMWithPosteriorsCV
 
 CASES = [f"case {i}" for i in range(8)]
-CELLS = [(case, "Unweighted") for case in CASES]
 
 
 @pytest.fixture
@@ -39,6 +38,7 @@ def search():
     """The rule of a small search."""
     return {
         "cases": CASES,
+        "columns": ["Unweighted"],
         "set": {"halves": 40, "seed": 1, "level": 0.95, "share": 0.5, "resamples": 200},
         "related": [CASES[:2]],
         "planted": 60,
@@ -47,12 +47,10 @@ def search():
 
 
 def drawn(protocols, runs, seed=0):
-    """Accuracies of protocols that differ, on luck of their own."""
+    """Names and accuracies of protocols that differ, on luck of their own."""
     level = np.random.default_rng(7).uniform(0.6, 0.9, (protocols, len(CASES), 1))
     own = np.random.default_rng(seed).normal(0, 0.03, (protocols, len(CASES), runs))
-    return searching.Candidates(
-        [(f"variant {k}", "") for k in range(protocols)], CELLS, level + own
-    )
+    return [(f"variant {k}", "") for k in range(protocols)], level + own
 
 
 def print_of(draws):
@@ -63,21 +61,21 @@ def print_of(draws):
 def test_a_protocol_is_in_the_set_of_its_own_fresh_runs_and_another_is_not(search):
     ours, found = drawn(6, 20), []
     for truth in range(6):
-        fresh = print_of(drawn(6, 30, seed=99).draws[truth])
-        table, trials = searching.confidence_set(search, fresh, ours)
+        fresh = print_of(drawn(6, 30, seed=99)[1][truth])
+        table, trials = searching.confidence_set(search, fresh, *ours)
         members = table.loc[table["member"], "variant"].tolist()
         assert set(members) <= {f"variant {truth}"}
         found += members
         assert (trials.query("trial == 'permuted'")["size"] == 0).mean() > 0.9
     assert len(found) >= 5  # one in twenty is missed by chance
-    nobody, _ = searching.confidence_set(search, fresh.assign(mean=0.5), ours)
+    nobody, _ = searching.confidence_set(search, fresh.assign(mean=0.5), *ours)
     assert not nobody["member"].any()
 
 
 def test_truths_on_fresh_streams_are_in_the_set_at_the_stated_rate(search):
     """Many worlds, each with draws and a print of its own; protocols that hardly differ."""
     rng, found, rule = np.random.default_rng(0), [], search["set"]
-    sides = searching.halves(search, CELLS)
+    sides = searching.halves(search)
     for _ in range(150):
         level = 0.8 + rng.normal(0, 0.005, (3, len(CASES), 1))
         draws = level + rng.normal(0, 0.03, (3, len(CASES), 12))
@@ -87,15 +85,15 @@ def test_truths_on_fresh_streams_are_in_the_set_at_the_stated_rate(search):
         found.append(searching.passed(*moments, most, sides)[0] >= rule["share"])
     # Limits from a dozen draws are a little narrow; what the search states says so.
     assert 0.7 < np.mean(found) < 0.98
-    ours = searching.Candidates([("a", ""), ("b", ""), ("c", "")], CELLS, draws)
     search |= {"moments": True, "planted": 150}
-    _, trials = searching.confidence_set(search, print_of(fresh), ours)
+    names = [("a", ""), ("b", ""), ("c", "")]
+    _, trials = searching.confidence_set(search, print_of(fresh), names, draws)
     stated = trials.query("trial == 'planted'")["found"].mean()
     assert stated == pytest.approx(np.mean(found), abs=0.12)
 
 
 def test_related_cases_never_part(search):
-    sides = searching.halves(search, CELLS)
+    sides = searching.halves(search)
     assert (sides[:, 0] == sides[:, 1]).all()
     assert (sides[::2] + sides[1::2] == 1).all()
     assert len(np.unique(sides, axis=0)) > 20
@@ -130,12 +128,12 @@ def test_no_search_sees_the_columns_that_test_the_method(name, search, monkeypat
         table["rows"] = {case: [cells[i] for i in kept] for case, cells in table["rows"].items()}
     monkeypatch.setattr(printed_values, "ledger", lambda: ledger)
     assert not printed_values.values()["method"].str.contains("uLSIF").any()
-    cells = list(zip(seen["case"], seen["column"], strict=True))
-    mean, sd = np.stack([seen["mean"], seen["mean"] + 0.2]), np.stack([seen["sd"]] * 2)
-    made = searching.from_moments([("a", ""), ("b", "")], cells, mean, sd, 20)
+    cells = seen.set_index(["case", "column"]).loc[searching.cells_of(rules)]
+    mean, sd = np.stack([cells["mean"], cells["mean"] + 0.2]), np.stack([cells["sd"]] * 2)
+    made = [("a", ""), ("b", "")], searching.from_moments(mean, sd, 20)
     small = rules | {key: search[key] for key in ("set", "planted", "permuted")}
     tables = [
-        searching.confidence_set(small, printed, made)[0]
+        searching.confidence_set(small, printed, *made)[0]
         for printed in (seen, searching.visible(rules))
     ]
     pd.testing.assert_frame_equal(*tables)
@@ -408,16 +406,16 @@ def test_members_are_ranked_by_how_near_the_column_of_ulsif_is(members):
     found = pages.ranked(made)
     misses = [miss for _, _, miss, _ in found]
     assert misses == pytest.approx([0.01 * place for place in range(8)], abs=1e-9)
-    names = (searching.published("cross").query("member == 1")["grid"]).to_list()
+    names = searching.published("cross").query("member == 1")["grid"].to_list()
     assert found[0][0].split("; ")[-1] == names[2].rpartition(" | ")[2]
     assert misses[0] <= found[0][3] < misses[-1]
-    said, table = pages.nearest_member(made).data, pages.ranking(made).data
+    said = pages.nearest_member(made).data
     assert f"*{found[0][0]}* comes nearest of 8 members" in said
     assert "by 0.0 points" in said
     assert "the last by 7.0" in said
-    rows = [line for line in table.splitlines() if "p = " in line]
-    assert "| 20, 0, 0 | +0.00 |" in rows[0]
-    assert "| +7.00 |" in rows[-1]
+    first, *_, last = (line for line in pages.ranking(made).data.splitlines() if "p = " in line)
+    assert "| 20, 0, 0 | +0.00 |" in first
+    assert "| +7.00 |" in last
 
 
 @pytest.mark.parametrize(("elsewhere", "nearer"), [(0.2, False), (0.001, True)])

@@ -74,7 +74,7 @@ def gain_changes(results, experiment):
         if len(change):
             change = change.groupby(level="case").mean()
             gain, accuracy = change["gain"], change["accuracy"].mean()
-            p = float(gains.corrected_t_test(gain, 0))
+            p = float(gains.t_test(gain))
             rows[universe] = *gains.mean_interval(gain), gain.sem(), accuracy, len(change), p
     columns = ["change", "low", "high", "error", "accuracy_change", "cases", "p"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
@@ -194,19 +194,17 @@ def largest_changes(results, count=10):
 
 def _changes(changes):
     """Changes of the gain in points, with Holm's p over all tables, and shrunken."""
-    rows = [
-        {
-            "Paper's table": table_title(row.experiment).removeprefix("Paper's Table "),
-            "Changed to": universe_name(row.universe),
-            "Change": with_interval(row.change, row.low, row.high),
-            "Shrunken": points(row.shrunk),
-            "p": f"{row.p:.3f}",
-            "Holm's p": f"{row.p_holm:.2f}",
-            "Change of DDR's accuracy": points(row.accuracy_change),
-        }
-        for row in changes.itertuples()
-    ]
-    return pd.DataFrame(rows)
+    titles = changes["experiment"].map(table_title)
+    shown = {
+        "Paper's table": titles.str.removeprefix("Paper's Table "),
+        "Changed to": changes["universe"].map(universe_name),
+        "Change": list(map(with_interval, changes["change"], changes["low"], changes["high"])),
+        "Shrunken": changes["shrunk"].map(points),
+        "p": changes["p"].map("{:.3f}".format),
+        "Holm's p": changes["p_holm"].map("{:.2f}".format),
+        "Change of DDR's accuracy": changes["accuracy_change"].map(points),
+    }
+    return pd.DataFrame(shown)
 
 
 def joint_reading(joint, experiment):

@@ -11,7 +11,6 @@ from the protocol's own draws. The set may be empty.
 from functools import reduce
 from io import StringIO
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,14 +29,6 @@ from companion.runs.sweep import sweep
 
 SEARCHES = ("synthetic", "biased", "biased-kernels", "cross")
 _KEYS = ["variant", "grid"]
-
-
-class Candidates(NamedTuple):
-    """Accuracies of protocols: axes protocol, cell, draw; a cell is a case and a column."""
-
-    names: list
-    cells: list
-    draws: np.ndarray
 
 
 # ------------------------------------------------------------------------------- what is searched
@@ -81,6 +72,11 @@ def _makes_sense(rule):
     return not (single and slip) and not (by_class and rule["loss"] == "squared")
 
 
+def cells_of(search):
+    """What a protocol is judged by: every case in every column, in the order of all arrays."""
+    return list(product(search["cases"], search["columns"]))
+
+
 def visible(search):
     """The printed values that a search may look at."""
     printed = values(search["experiment"]).rename(columns={"method": "column"})
@@ -89,24 +85,28 @@ def visible(search):
 
 def compute(search, root, say, **options):
     """Compute what a search publishes, or take up what is there."""
-    candidates = _candidates(search, root, say, **options)
-    say(f"judging {len(candidates.names)} protocols")
-    judged, trials = confidence_set(search, visible(search), candidates)
+    names, draws = _accuracies(search, root, say, **options)
+    say(f"judging {len(names)} protocols")
+    judged, trials = confidence_set(search, visible(search), names, draws)
     if further := list(_with_weights(search, root, judged[judged["member"]])):
         say(f"running {counted(len(further), 'protocol')} with weights")
         sweep(further, **options)
-    cells = {
-        f"{name}|{'|'.join(cell)}": values[:, k].round(4)
-        for name, values in zip(("mean", "sd"), moments(candidates.draws), strict=True)
-        for k, cell in enumerate(candidates.cells)
-    }
-    judged = judged.assign(draws=candidates.draws.shape[2])
     judged = judged.round({"score": 5, "passed": 3}).astype({"member": int})
-    return {"search": pd.concat([judged, pd.DataFrame(cells)], axis=1), "trials": trials}
+    judged["draws"] = search["draws"]
+    for name, found in zip(("mean", "sd"), moments(draws), strict=True):
+        judged[_columns_of(name, search)] = found.round(4)
+    return {"search": judged, "trials": trials}
 
 
-def _candidates(search, root, say, **options):
-    """Accuracies of every protocol: what every grid takes from the responses of every variant."""
+def _columns_of(moment, search):
+    return [f"{moment}|{case}|{column}" for case, column in cells_of(search)]
+
+
+def _accuracies(search, root, say, **options):
+    """Names and accuracies of all protocols: what each grid takes from each variant's responses.
+
+    Axes: protocol, cell, draw.
+    """
     offered, rules, draws = variants(search), grids(search), range(search["draws"])
     found = {
         name: _responses(search, name, offered[name], root) for name in search.get("going", offered)
@@ -124,8 +124,7 @@ def _candidates(search, root, say, **options):
             taken.setdefault((name, grid), []).append(np.transpose(accuracies))
     # In this order the published trials drew their truths.
     names = list(taken) if search["experiment"] == "biased" else sorted(taken)
-    cells = list(product(search["cases"], search["columns"]))
-    return Candidates(names, cells, np.array([np.concatenate(taken[name]) for name in names]))
+    return names, np.array([np.concatenate(taken[name]) for name in names])
 
 
 def _responses(search, name, options, root):
@@ -201,12 +200,12 @@ def members_of(search, table):
     """Protocol of each member and how its rows are called; what differs in this alone is one."""
     rule, offered, rules = search["ranked"], variants(search), grids(search)
     base = changed(load_protocol("cross", rule["protocol"]), runs=rule["runs"], ddr=None)
+    base["methods"] = ["Unweighted", "uLSIF"]
     for variant, grid in table[_KEYS].itertuples(index=False):
         values, folds, by = rules[grid].values()
-        change = {"methods": ["Unweighted", "uLSIF"], "problem": offered[variant]}
-        learner = {"Cs": values} | ({"folds": folds} if folds != "shared" else {})
+        learner = {"Cs": values, "folds": None if folds == "shared" else folds}
         name = f"member:{variant} | {grid.rpartition(' | ')[0]}"
-        yield changed(base, protocol=name, learner=learner, **change), by
+        yield changed(base, protocol=name, learner=learner, problem=offered[variant]), by
 
 
 def _with_weights(search, root, members):
@@ -244,11 +243,10 @@ def moments(draws):
     return draws.mean(axis=-1), draws.std(axis=-1, ddof=1)
 
 
-def from_moments(names, cells, mean, sd, n):
-    """Candidates whose draws were not kept: normal scores with just these means and sds."""
+def from_moments(mean, sd, n):
+    """Stand in for draws that were not kept: normal scores with just these means and sds."""
     scores = stats.norm.ppf((np.arange(n) + 0.5) / n)
-    scores /= scores.std(ddof=1)
-    return Candidates(names, cells, mean[..., None] + sd[..., None] * scores)
+    return mean[..., None] + sd[..., None] * scores / scores.std(ddof=1)
 
 
 def groups(search):
@@ -261,14 +259,14 @@ def groups(search):
     return related + [[case] for case in search["cases"] if case not in together]
 
 
-def halves(search, cells):
+def halves(search):
     """Random halves of the cells, related cases together: two rows of zeros and ones for each."""
     rule, families = search["set"], groups(search)
     rng, found = np.random.default_rng(rule["seed"]), []
     for _ in range(rule["halves"]):
         order = rng.permutation(len(families))[: len(families) // 2]
         chosen = {case for place in order for case in families[place]}
-        one = np.array([case in chosen for case, _ in cells], dtype=float)
+        one = np.array([case in chosen for case, _ in cells_of(search)], dtype=float)
         found += [one, 1 - one]
     return np.array(found)
 
@@ -293,12 +291,11 @@ def passed(ours, printed, most, sides):
     return within.reshape(len(most), -1, 2).all(axis=2).mean(axis=1)
 
 
-def confidence_set(search, printed, candidates):
+def confidence_set(search, printed, names, draws):
     """Judge every protocol: its distance over all cells, and in how many halves it passes."""
-    (names, cells, draws), rule = candidates, search["set"]
-    sides, everything = halves(search, cells), np.ones((1, len(cells)))
+    rule, sides, everything = search["set"], halves(search), np.ones((1, draws.shape[1]))
     most = limits(draws, rule, sides, (ledger()["runs"], draws.shape[2]))
-    ours, target = moments(draws), printed.set_index(["case", "column"]).loc[cells]
+    ours, target = moments(draws), printed.set_index(["case", "column"]).loc[cells_of(search)]
     target = target["mean"].to_numpy(), target["sd"].to_numpy()
     table = pd.DataFrame(names, columns=_KEYS).assign(
         score=distance(ours, target, everything)[:, 0], passed=passed(ours, target, most, sides)
@@ -307,7 +304,7 @@ def confidence_set(search, printed, candidates):
     for truth, *trial in _planted(search, draws, sides):
         share = passed(*trial, sides) >= rule["share"]
         rows.append(("planted", share[truth], share.sum(), 0))
-    for dealt in _permuted(search, cells):
+    for dealt in _permuted(search):
         false = [moment[dealt] for moment in target]
         size = (passed(ours, false, most, sides) >= rule["share"]).sum()
         rows.append(("permuted", False, size, distance(ours, false, everything).min()))
@@ -336,9 +333,9 @@ def _normal_draws(draws, n, rng):
     return mean + sd * rng.standard_normal((*mean.shape[:2], n))
 
 
-def _permuted(search, cells):
+def _permuted(search):
     """Deal the printed rows to other cases: what would be found in a print that never was."""
-    rng = np.random.default_rng(search["set"]["seed"] + 3)
+    rng, cells = np.random.default_rng(search["set"]["seed"] + 3), cells_of(search)
     digits = [case for case in search["cases"] if case[-2:-1] == "v"]  # dealt among themselves
     others = [case for case in search["cases"] if case not in digits]
     for _ in range(search["permuted"]):
@@ -370,13 +367,10 @@ def names_of(table):
 
 def set_of(search, wide):
     """Take a table of ours for print: the protocols that it would not contradict."""
-    table, cells = published(search["name"]), list(product(search["cases"], search["columns"]))
-    mean, sd = (
-        table[[f"{kind}|{case}|{column}" for case, column in cells]].to_numpy(dtype=float)
-        for kind in ("mean", "sd")
-    )
-    names = list(table[_KEYS].itertuples(index=False, name=None))
-    candidates = from_moments(names, cells, mean, sd, int(table["draws"].max()))
+    table = published(search["name"])
+    mean, sd = (table[_columns_of(kind, search)].to_numpy(dtype=float) for kind in ("mean", "sd"))
+    draws = from_moments(mean, sd, int(table["draws"].max()))
     runs = wide[search["columns"]].rename_axis(columns="column").stack()
     printed = runs.groupby(level=["case", "column"]).agg(mean="mean", sd="std").reset_index()
-    return confidence_set(search | {"planted": 0, "permuted": 0}, printed, candidates)[0]
+    search = search | {"planted": 0, "permuted": 0}
+    return confidence_set(search, printed, table[_KEYS].to_numpy(), draws)[0]

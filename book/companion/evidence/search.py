@@ -103,17 +103,14 @@ def own_tables(name):
 def best(name, rows=10):
     """Tabulate the protocols that pass in most halves, then those that come nearest."""
     table = searching.published(name)
-    table["name"] = searching.names_of(table).str.replace(" | ", "; ")
     order = table.sort_values(["passed", "score"], ascending=[False, True], kind="stable")
-    shown = [
-        {
-            "Protocol": row.name,
-            "Misses by": f"{row.score:.4f}",
-            "Within chance in": f"{row.passed:.0%} of the halves",
-            "In the set": "yes" if row.member else "no",
-        }
-        for row in order.head(max(rows, int(table["member"].sum()))).itertuples()
-    ]
+    first = order.head(max(rows, table["member"].sum()))
+    shown = {
+        "Protocol": searching.names_of(first).str.replace(" | ", "; "),
+        "Misses by": first["score"].map("{:.4f}".format),
+        "Within chance in": first["passed"].map("{:.0%} of the halves".format),
+        "In the set": first["member"].map({1: "yes", 0: "no"}),
+    }
     about = "Protocols by how often both halves miss the printed numbers by chance alone"
     return Markdown(captioned(pd.DataFrame(shown), about, f"search-{name}-best", "worded"))
 
@@ -335,19 +332,18 @@ def inner(results, name):
 
 def inner_choices(results, name):
     """Tabulate DDR's inner choices, the one that is chosen on one half in bold."""
-    rows = [
-        {
-            "Protocol": row.protocol.removeprefix("slip:"),
-            "DDR's choice": f"**{row.choice}**" if row.chosen else row.choice,
-            "Runs": row.runs,
-            "On the half of the choice": f"{row.chosen_on:.4f}",
-            "On the other half": f"{row.judged_on:.4f}",
-            "Gain over uLSIF": points(row.gain),
-        }
-        for row in inner(results, name).itertuples()
-    ]
+    found = inner(results, name)
+    bold = "**" + found["choice"] + "**"
+    shown = {
+        "Protocol": found["protocol"].str.removeprefix("slip:"),
+        "DDR's choice": bold.where(found["chosen"], found["choice"]),
+        "Runs": found["runs"],
+        "On the half of the choice": found["chosen_on"].map("{:.4f}".format),
+        "On the other half": found["judged_on"].map("{:.4f}".format),
+        "Gain over uLSIF": found["gain"].map(points),
+    }
     about = "DDR's inner choices: root mean square miss of the printed means of its column"
-    return Markdown(captioned(pd.DataFrame(rows), about, f"search-{name}-inner", "worded"))
+    return Markdown(captioned(pd.DataFrame(shown), about, f"search-{name}-inner", "worded"))
 
 
 def inner_reading(results, name):

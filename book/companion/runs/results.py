@@ -88,13 +88,10 @@ def stored_or_computed(protocol, runs, cases=None, compute_missing=False):
 
 def recompute(protocol, runs=1, cases=None):
     """Compute the first runs of cases again, without any store, beside what is published."""
-    run = Run(protocol)
+    run, rows = Run(protocol), []
     with threadpool_limits(limits=1):
-        rows = [
-            {"case": case, "seed": seed, **row}
-            for case, seed in tasks_of(protocol, runs, cases)
-            for row in run(case, seed)
-        ]
+        for case, seed in tasks_of(protocol, runs, cases):
+            rows += [{"case": case, "seed": seed, **row} for row in run(case, seed)]
     return beside_published(protocol, pd.DataFrame(rows))
 
 
@@ -114,12 +111,10 @@ def beside_published(protocol, rows, run=None):
 def difference_from_published(protocol, rows):
     """Say how far new runs lie from the published ones."""
     both = beside_published(protocol, rows).dropna(subset=["stored"])
-    if both.empty:
-        return "from the published runs: none is published under these parameters"
-    return (
-        f"from the published runs: the largest difference of {len(both)} accuracies is "
-        f"{_largest(both)}"
-    )
+    found = "none is published under these parameters"
+    if len(both):
+        found = f"the largest difference of {len(both)} accuracies is {_largest(both)}"
+    return f"from the published runs: {found}"
 
 
 def _largest(both):
@@ -165,12 +160,11 @@ def what_moved(both):
 
 def recomputed(protocol, runs, cases=None, tolerance=0.0):
     """Compute some published runs again and say whether they agree; raise if they do not."""
-    nothing = "no stored run was computed again"
-    if runs == 0 or published_runs(protocol).empty:
-        return nothing
-    both = recompute(protocol, runs, cases).dropna(subset=["stored"])
+    both = pd.DataFrame()
+    if runs and len(published_runs(protocol)):
+        both = recompute(protocol, runs, cases).dropna(subset=["stored"])
     if both.empty:
-        return nothing
+        return "no stored run was computed again"
     off = (both["difference"].abs() > tolerance).sum()
     if off:
         raise AssertionError(
