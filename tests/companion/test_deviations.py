@@ -43,19 +43,16 @@ def test_every_deviation_is_complete_and_named_once():
     assert all(" " in name for name in words)
 
 
-def test_known_effect_is_found(printed_runs):
+def test_known_effect_is_found_on_the_runs_which_both_have(printed_runs):
     # The literal normalisation costs DDR three points and leaves uLSIF alone.
     other = changed_runs(printed_runs, "biased", "literal-normalization", "DDR-uLSIF", -0.03)
-    [row] = multiverse.deviation_changes(pd.concat([printed_runs, other])).itertuples()
-    assert (row.id, row.universe, row.experiment) == ("D1", "literal-normalization", "biased")
-    assert [row.change, row.accuracy_change, row.shrunk] == pytest.approx([-3, -3, -3])
-    assert (row.cases, row.p, row.p_holm) == (10, 0, 0)
-
-
-def test_a_change_is_that_of_the_runs_which_both_have(printed_runs):
-    other = changed_runs(printed_runs, "cross", "small-c", "uLSIF", 0.02, seeds=10)
-    other = other[other["case"].str.endswith("0 vs 1")]
-    found = gain_changes(pd.concat([printed_runs, other]), "cross").loc["small-c"]
+    few = changed_runs(printed_runs, "cross", "small-c", "uLSIF", 0.02, seeds=10)
+    runs = pd.concat([printed_runs, other, few[few["case"].str.endswith("0 vs 1")]])
+    row = multiverse.deviation_changes(runs).set_index("id").loc["D1"]
+    assert (row["universe"], row["experiment"]) == ("literal-normalization", "biased")
+    assert row[["change", "accuracy_change"]].tolist() == pytest.approx([-3, -3])
+    assert (row["cases"], row["p"], row["p_holm"]) == (10, 0, 0)
+    found = gain_changes(runs, "cross").loc["small-c"]
     assert (found["change"], found["cases"]) == (pytest.approx(-2), 2)
 
 
