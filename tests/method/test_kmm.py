@@ -63,10 +63,13 @@ def test_a_programme_solved_by_hand():
     assert_allclose(held, expected, atol=1e-6)
 
 
-def test_too_many_rows_are_refused_before_their_matrix_is_made():
-    message = "^X_train must have at most 20000 rows for KMM, got 20001: use ULSIF$"
+def test_too_many_rows_are_refused_before_their_matrix_is_made(monkeypatch):
+    X_train, X_test, _ = two_samples()
+    message = "^X_train must have at most 20000 rows for KMM, got 200000: use ULSIF$"
     with pytest.raises(ValueError, match=message):
-        KMM().fit(np.zeros((20_001, 1)), np.zeros((9, 1)))
+        KMM().fit(np.zeros((200_000, 2)), X_test)
+    monkeypatch.setattr("ddr.kmm.MOST_ROWS", len(X_train))
+    assert KMM().fit(X_train, X_test).weights_.shape == (len(X_train),)
 
 
 def test_default_width_and_epsilon():

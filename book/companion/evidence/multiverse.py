@@ -74,7 +74,7 @@ def gain_changes(results, experiment):
         if len(change):
             change = change.groupby(level="case").mean()
             gain, accuracy = change["gain"], change["accuracy"].mean()
-            p = float(gains.corrected_t_test(gain, 0))
+            p = float(gains.t_test(gain))
             rows[universe] = *gains.mean_interval(gain), gain.sem(), accuracy, len(change), p
     columns = ["change", "low", "high", "error", "accuracy_change", "cases", "p"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")

@@ -19,9 +19,9 @@ RIVALS = {
 }
 
 
-def stored(path=RESULTS):
+def stored():
     """Read the rows of a benchmark, one a question, problem and method."""
-    return pd.read_csv(path, dtype={"failed": str, "commit": str})
+    return pd.read_csv(RESULTS, dtype={"failed": str, "commit": str})
 
 
 def answer(rows):
@@ -86,9 +86,9 @@ def picture(rows):
     return figure
 
 
-def machine(path=RESULTS):
+def machine():
     """List what decides a timing, and the commits that were measured."""
-    facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    facts["commits"] = ", ".join(sorted(stored(path)["commit"].unique()))
+    facts = json.loads(RESULTS.with_suffix(".json").read_text(encoding="utf-8"))
+    facts["commits"] = ", ".join(sorted(stored()["commit"].unique()))
     table = pd.DataFrame(facts.items(), columns=["what", "value"])
     return Markdown(captioned(table, "The machine and the versions", "benchmarks-machine"))
