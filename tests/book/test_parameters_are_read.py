@@ -5,10 +5,8 @@ from functools import cache
 
 import nbformat
 import pytest
-from companion.browser import cells
 from companion.kit.execute import rerun
-from companion.kit.open_cells import open_cells
-from companion.kit.parameters import declarations, list_notebooks, read_parameters
+from companion.kit.parameters import list_notebooks, read_parameters
 from companion.paths import RUNS
 from test_reruns import EXTREMES
 
@@ -88,20 +86,3 @@ def _thawed(values):
 def test_each_parameter_changes_what_papermill_computes(executed, path, parameter):
     one, other = (executed(path.stem, _frozen(values)) for values in both(path, parameter))
     assert one != other
-
-
-@pytest.mark.parametrize(("path", "parameter"), EACH, ids=NAMES)
-def test_each_parameter_of_the_open_cells_changes_what_the_page_computes(path, parameter):
-    described = open_cells(path)
-    if not any(parameter.name in cell["source"] for cell in described):
-        pytest.skip("no open cell reads it")
-    shown = []
-    for values in both(path, parameter):
-        typed = {
-            k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in values.items()
-        }
-        assert cells.begin(declarations(path), typed.items()) == {}
-        answers = [cells.run(cell["source"]) for cell in described]
-        assert not any(answer["failed"] for answer in answers)
-        shown.append(answers)
-    assert shown[0] != shown[1]
