@@ -150,34 +150,34 @@ def rule_of(search, **levels):
     return {choice: search["selections"][choice][level] for choice, level in chosen.items()}
 
 
+SMALL_CHOICES = {
+    "synthetic": {"prior": {"equal": {"learner": {"priors": [0.5, 0.5]}}}},
+    "cross": {"digits": {"few": {"resize": "nearest", "max_samples": 60}}},
+    "biased": {  # two variants that share their tables
+        "rows": {"few": {"strength": 4.0, "max_rows": 60}},
+        "ideal": {"as it is": {"scaled": False}, "mean one": {}},
+    },
+}
+
+
 def small_search(name):
-    """A search with few cases, draws and levels; two variants of the biased one share tables."""
-    search = searching.read_search(name)
-    changes = {"cases": search["cases"][:2], "draws": 4, "related": [], "planted": 4, "permuted": 4}
-    firsts = {choice: dict([*levels.items()][:1]) for choice, levels in search["choices"].items()}
-    if name == "synthetic":
-        return search | changes | {"choices": firsts}
-    if name == "biased":
-        strength = {"4": {"strength": 4.0, "max_rows": 60}}
-        changes |= {"choices": {"a": strength, "ideal": {"as it is": {"scaled": False}, "1": {}}}}
-        levels = search["selections"].items()
-        changes |= {"selections": {choice: dict([*of.items()][:1]) for choice, of in levels}}
-        return search | changes | {"cases": ["Ionosphere"], "omegas": 2}
-    small = {"small": {"resize": "nearest", "max_samples": 60}}
-    changes |= {"choices": firsts | {"resize": small}, "costs": [0.1, 1.0]}
-    values = {"values of C": {"both": [0.1, 1.0]}}
-    going = ["small | one range for the collection"]
-    return search | changes | {"going": going, "selections": search["selections"] | values}
+    """A search with few cases, draws and levels."""
+    search = searching.read_search(name) | {"choices": SMALL_CHOICES[name]}
+    levels = {choice: dict([*of.items()][:1]) for choice, of in search["selections"].items()}
+    search |= {"selections": levels, "costs": [0.1, 1.0], "omegas": 2}
+    search |= {"draws": 4, "related": [], "planted": 4, "permuted": 4}
+    cases = ["Ionosphere", "Diabete"] if name == "biased" else search["cases"][:2]
+    return search | {"cases": cases, "going": searching.variants(search)}
 
 
-@pytest.mark.parametrize(("name", "grids"), [("synthetic", 1), ("biased", 1), ("cross", 4)])
-def test_a_search_is_taken_up_again(name, grids, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", SMALL_CHOICES)
+def test_a_search_is_taken_up_again(name, tmp_path, monkeypatch):
     search, said = small_search(name), []
     first = searching.compute(search, tmp_path / "runs", said.append, jobs=1)
     found = first["search"]
     assert said[0] == "responses of 1 variant"
-    assert len(list(tmp_path.glob("runs/*/*.gz"))) == 4 * len(search["cases"])
-    assert found["grid"].nunique() == grids
+    assert len(list(tmp_path.glob("runs/*/*.gz"))) == 4 * 2
+    assert len(found) == len(searching.variants(search))
     assert (found["draws"] == 4).all()
     assert set(first["trials"]["trial"]) == {"planted", "permuted"}
     if name == "synthetic":  # each cell has the runs of its case and column
