@@ -23,12 +23,9 @@ def judged(printed_runs):
 
 
 def changed_verdicts(evaluation):
-    """Say which verdicts are not the expected ones, one sentence each."""
-    return [
-        f"{row.id} under {row.protocol}: expected {row.expected!r}, measured {row.verdict!r} "
-        f"({row.evidence})"
-        for row in evaluation[evaluation["verdict"] != evaluation["expected"]].itertuples()
-    ]
+    """The rows whose verdict is not the expected one."""
+    rows = evaluation[evaluation["verdict"] != evaluation["expected"]]
+    return rows[["id", "protocol", "expected", "verdict", "evidence"]].to_numpy().tolist()
 
 
 def test_there_are_enough_claims_and_each_can_be_checked():
@@ -136,10 +133,10 @@ def test_verdicts_on_shares(hits, verdict):
 
 def test_doctored_results_change_verdicts(printed_runs, judged):
     doctored = claims.evaluate_claims(swapped(printed_runs), live=False)
-    sentences = changed_verdicts(doctored.assign(expected=judged["verdict"]))
-    assert {"C1", "C6", "C8", "C12", "C13"} <= {sentence.split()[0] for sentence in sentences}
-    assert "under matched: expected 'holds', measured 'does not hold' (DDR-uLSIF is" in sentences[0]
-    assert "above uLSIF in 0 of 6 cases; significantly worse in 6" in sentences[0]
+    changed = changed_verdicts(doctored.assign(expected=judged["verdict"]))
+    assert {"C1", "C6", "C8", "C12", "C13"} <= {row[0] for row in changed}
+    assert changed[0][:4] == ["C1", "matched", "holds", "does not hold"]
+    assert "above uLSIF in 0 of 6 cases; significantly worse in 6" in changed[0][4]
 
 
 def test_gain_counts_worked_by_hand(printed_runs):

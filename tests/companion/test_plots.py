@@ -5,7 +5,6 @@ import pytest
 from companion.evidence.gains import paired
 from companion.evidence.lessons import pictures as plots
 from companion.evidence.plots import forest
-from companion.kit import display as show
 from matplotlib.collections import PathCollection
 from matplotlib.contour import ContourSet
 from paper_runs import table_of
@@ -48,14 +47,6 @@ def test_boundaries_lie_where_the_classes_are_equally_probable(sample):
     assert len(vertices) == 2
     for points, probability in zip(vertices, probabilities, strict=True):
         np.testing.assert_allclose(probability(points)[:, 0], 0.5, atol=0.02)
-
-
-def test_pictures_repeat_byte_for_byte_and_name_no_version(sample):
-    X, y, model = sample
-    panels = {"any": (np.ones(len(X)), model)}
-    first, second = (show.png(plots.weighted_samples(X, y, panels, MIXTURE), 50) for _ in range(2))
-    assert first == second
-    assert b"atplotlib" not in first
 
 
 def test_forest_shows_each_gain_in_its_row():

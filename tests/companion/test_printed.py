@@ -139,7 +139,4 @@ def test_seven_and_eight_of_ten_in_points():
 def test_the_page_carries_the_computed_counts():
     text = audit.bold().data
     assert "21 of them are significant against both rivals and 9 miss 5 %" in text
-    assert "For GermanCredit no pairing of 30 runs reaches it." in text
     assert text.count("\n| ") == int((~audit.bold_tests()["reached"]).sum()) + 1
-    row = "| USPS to MNIST | 7 from 2 % to 7 % | uLSIF | points | whole percent | 6 | 6 | no |"
-    assert row in audit.sentences_table().data

@@ -140,11 +140,10 @@ def paired_table(wide, experiment, method, rival):
 
 def over_cases(gains):
     """Mean gain over the cases with its interval, and how many are won and lost."""
-    found = dict(
-        zip(("mean", "low", "high"), map(float, mean_interval(gains["gain"])), strict=True)
-    )
+    mean, low, high = map(float, mean_interval(gains["gain"]))
     flags = {"won": gains["gain"] > 0, "lost": gains["gain"] < 0}
     flags |= {"better": gains["better_paired"], "worse": gains["worse_paired"]}
+    found = {"mean": mean, "low": low, "high": high, "interval": with_interval(mean, low, high)}
     return found | {"cases": len(gains)} | {name: int(flag.sum()) for name, flag in flags.items()}
 
 
@@ -155,8 +154,8 @@ def over_rivals(results, experiment, protocol="matched"):
         found, clear = over_cases(rows), rows.filter(regex="^(better|worse)_").sum()
         yield (
             f"Gain over {'no weights' if rival == NO_WEIGHTS else rival}: "
-            f"{with_interval(found['mean'], found['low'], found['high'])} points; {found['won']} "
-            f"of {len(rows)} cases won, {found['lost']} lost. Significantly better in "
+            f"{found['interval']} points; {found['won']} of {len(rows)} cases won, "
+            f"{found['lost']} lost. Significantly better in "
             f"{clear['better_paired']} (paired), {clear['better_welch']} (Welch), "
             f"{clear['better_holm']} (Holm), {clear['better_corrected']} (corrected for rows that "
             f"runs share), worse in {clear['worse_paired']} (paired)"

@@ -56,8 +56,6 @@ def table(rows, caption, name, *questions):
     place = chosen["question"].map(questions.index)
     chosen = chosen.assign(place=place).sort_values(["place", "columns", "rows", "problem"])
     formats = {
-        "problem": str,
-        "method": str,
         "seconds": _short,
         "times": _short,
         "megabytes": "{:,.0f}".format,
@@ -65,7 +63,7 @@ def table(rows, caption, name, *questions):
         "draws": "{:.0f}".format,
     }
     cells = {column: chosen[column].map(form) for column, form in formats.items()}
-    shown = pd.DataFrame(cells).replace("nan", "–")
+    shown = chosen[["problem", "method"]].assign(**cells).replace("nan", "–")
     heads = {"seconds": "CPU s", "megabytes": "memory, MB"}
     return Markdown(captioned(shown.rename(columns=heads), caption, name))
 

@@ -203,13 +203,12 @@ def mean_gain(results, protocol, *, experiments, method, rival, min_cases=None):
         _need(len(tables[-1]), needed, name, f"{method} and {rival} under {protocol}")
     table = pd.concat(tables)
     found, printed = gains.over_cases(table), table["printed"].astype(float).mean()
-    interval = with_interval(found["mean"], found["low"], found["high"])
     return Finding(
         interval_verdict(found["low"], found["high"], found["better"], found["worse"]),
-        interval,
+        found["interval"],
         points(printed),
-        f"{method} minus {rival}, mean of {found['cases']} cases: {interval} points; significantly "
-        f"better in {found['better']}, worse in {found['worse']}",
+        f"{method} minus {rival}, mean of {found['cases']} cases: {found['interval']} points; "
+        f"significantly better in {found['better']}, worse in {found['worse']}",
         replication=points(printed),
     )
 

@@ -283,7 +283,7 @@ def by_protocol(experiment):
         row |= means.map("{:.4f}".format).to_dict()
         for rival, over in ((RIVAL, RIVAL), (NO_WEIGHTS, "no weights")):
             found = gains.over_cases(gains.paired(results, experiment, name, rival=rival))
-            row[f"Gain over {over}"] = with_interval(*[found[k] for k in ("mean", "low", "high")])
+            row[f"Gain over {over}"] = found["interval"]
             row[f"Better, worse than {over}"] = f"{found['better']}, {found['worse']}"
         rows.append(row)
     return pd.DataFrame(rows)
