@@ -14,13 +14,13 @@ def start(*arguments, **options):
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **hear, **options)
 
 
-def eventually(look, process=None, seconds=240):
+def eventually(look, process=None):
     """Return what `look` finds, once it finds something, while the process goes on."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + 240
     while time.monotonic() < end:
         with suppress(OSError):
             if found := look():
                 return found
         assert process is None or process.poll() is None, process.communicate()
         time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s in vain")
+    raise AssertionError("waited four minutes in vain")

