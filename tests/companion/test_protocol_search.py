@@ -105,14 +105,21 @@ def test_related_cases_never_part(search):
 @pytest.mark.parametrize("name", ["synthetic", "cross"])
 def test_our_own_published_tables_are_found_when_they_are_taken_for_print(name):
     """Their streams are not those of the search; a table from outside the search finds nothing."""
-    search = searching.read_search(name)
+    search, table = searching.read_search(name), searching.published(name)
     for protocol, truth in search["own"].items():
-        wide = accuracies(published_results(), search["experiment"], protocol)
-        table = searching.set_of(search, wide)
-        members = table["member"].set_axis(searching.names_of(table))
+        members = table[f"own|{protocol}"] >= search["set"]["share"]
         assert members.any() if truth != "none" else not members.any()
-        assert members.get(truth, default=True)
+        assert members.set_axis(searching.names_of(table)).get(truth, default=True)
         assert members.mean() < 0.7
+
+
+def test_our_own_table_is_taken_for_print_cell_by_cell():
+    search = searching.read_search("cross")
+    mean, sd = searching.own_print(search, "tuned")
+    case, column = searching.cells_of(search)[7]
+    runs = published_results().query("experiment == 'cross' and protocol == 'tuned'")
+    runs = runs[(runs["case"] == case) & (runs["method"] == column)]["accuracy"]
+    assert (mean[7], sd[7]) == (pytest.approx(runs.mean()), pytest.approx(runs.std()))
 
 
 @pytest.mark.parametrize("name", searching.SEARCHES)
@@ -130,7 +137,8 @@ def test_no_search_sees_the_columns_that_test_the_method(name, search, monkeypat
     assert not printed_values.values()["method"].str.contains("uLSIF").any()
     cells = seen.set_index(["case", "column"]).loc[searching.cells_of(rules)]
     mean, sd = np.stack([cells["mean"], cells["mean"] + 0.2]), np.stack([cells["sd"]] * 2)
-    made = [("a", ""), ("b", "")], searching.from_moments(mean, sd, 20)
+    scores = np.random.default_rng(0).standard_normal((2, len(cells), 20))
+    made = [("a", ""), ("b", "")], mean[..., None] + sd[..., None] * scores
     small = rules | {key: search[key] for key in ("set", "planted", "permuted")}
     tables = [
         searching.confidence_set(small, printed, *made)[0]

@@ -14,13 +14,13 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from companion.evidence.gains import accuracies
 from companion.evidence.printed import ledger, values
 from companion.paths import BOOK, read_yaml
 from companion.runs.experiments import Run, load_case
 from companion.runs.protocols import changed, load_protocol, merged
-from companion.runs.published import FOLDER, listed_files, write_files
+from companion.runs.published import FOLDER, listed_files, published_results, write_files
 from companion.runs.reproduce import counted, store_of, tasks_of
 from companion.runs.responses import PENALTIES, BiasedTables, CostResponses, MemberRun
 from companion.runs.slips import CandidateRun
@@ -243,12 +243,6 @@ def moments(draws):
     return draws.mean(axis=-1), draws.std(axis=-1, ddof=1)
 
 
-def from_moments(mean, sd, n):
-    """Stand in for draws that were not kept: normal scores with just these means and sds."""
-    scores = stats.norm.ppf((np.arange(n) + 0.5) / n)
-    return mean[..., None] + sd[..., None] * scores / scores.std(ddof=1)
-
-
 def groups(search):
     """Cases that never part: as the rules name them, or the two directions of a pair of digits."""
     related = search["related"]
@@ -300,6 +294,8 @@ def confidence_set(search, printed, names, draws):
     table = pd.DataFrame(names, columns=_KEYS).assign(
         score=distance(ours, target, everything)[:, 0], passed=passed(ours, target, most, sides)
     )
+    for protocol in search.get("own", {}):
+        table[f"own|{protocol}"] = passed(ours, own_print(search, protocol), most, sides)
     rows = []
     for truth, *trial in _planted(search, draws, sides):
         share = passed(*trial, sides) >= rule["share"]
@@ -310,6 +306,13 @@ def confidence_set(search, printed, names, draws):
         rows.append(("permuted", False, size, distance(ours, false, everything).min()))
     trials = pd.DataFrame(rows, columns=["trial", "found", "size", "best"])
     return table.assign(member=table["passed"] >= rule["share"]), trials
+
+
+def own_print(search, protocol):
+    """Means and sds of a published table of ours, to be taken for print; its streams are others."""
+    runs = accuracies(published_results(), search["experiment"], protocol)[search["columns"]]
+    runs = runs.rename_axis(columns="column").stack().groupby(level=["case", "column"])
+    return [runs.agg(name).loc[cells_of(search)].to_numpy() for name in ("mean", "std")]
 
 
 def _planted(search, draws, sides):
@@ -363,14 +366,3 @@ def published(name, kind="search"):
 def names_of(table):
     """Name protocols in words: their variant and their grid."""
     return (table["variant"] + " | " + table["grid"]).str.removesuffix(" | ")
-
-
-def set_of(search, wide):
-    """Take a table of ours for print: the protocols that it would not contradict."""
-    table = published(search["name"])
-    mean, sd = (table[_columns_of(kind, search)].to_numpy(dtype=float) for kind in ("mean", "sd"))
-    draws = from_moments(mean, sd, int(table["draws"].max()))
-    runs = wide[search["columns"]].rename_axis(columns="column").stack()
-    printed = runs.groupby(level=["case", "column"]).agg(mean="mean", sd="std").reset_index()
-    search = search | {"planted": 0, "permuted": 0}
-    return confidence_set(search, printed, table[_KEYS].to_numpy(), draws)[0]

@@ -89,10 +89,10 @@ def trials(name):
 
 def own_tables(name):
     """Say whether the set of our own published tables, taken for print, has their protocol."""
-    search, results, said = searching.read_search(name), published_results(), []
+    search, table, said = searching.read_search(name), searching.published(name), []
     for protocol, truth in search["own"].items():
-        table = searching.set_of(search, accuracies(results, search["experiment"], protocol))
-        names = set(searching.names_of(table[table["member"]]))
+        found = table[table[f"own|{protocol}"] >= search["set"]["share"]]
+        names = set(searching.names_of(found))
         there = "among them" if truth in names else "not among them"
         outside = " (whose protocol is not in the search)" if truth == "none" else ""
         found = f"{len(names)} protocols, the true one {there}" if names else "the set is empty"
