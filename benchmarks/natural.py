@@ -5,8 +5,9 @@
 reads what ``benchmarks.natural_measure`` stored in FOLDER and writes ``natural_scores.csv``, a line
 a fit with the gain of every model over no weights and all that is seen without labels, and
 ``natural_labels.csv``, a line a task, learner, size and number of labels, with every strategy's
-mean gain over draws and repetitions, and the share of these that lose more than five points. Gains
-are in points of accuracy, on rows of the target that no strategy may ask about.
+mean gain over draws and repetitions, the share of these that lose more than five points, and by how
+much the log-loss grows. Gains are in points of accuracy, on rows of the target that no strategy may
+ask about.
 """
 
 import sys
@@ -30,6 +31,7 @@ ALL_BUDGETS, REPETITIONS = (10, 20, 50, 100), 3
 #: How strongly offsets are pulled to zero, in labels: of these ``shifts.strength`` takes one.
 STRENGTHS = (2, 4, 8, 16, 32)
 FIT = ["task", "learner", "size"]
+COLUMNS = ["labels", "strategy", "gain", "log-loss", "used"]
 
 
 class Fit:
@@ -53,7 +55,8 @@ class Fit:
         self.held_out = {budget: stored[f"held {budget}"] for budget in budgets}
         self.right = self.said == self.y
         self.plain = self.accuracy(self.rest["none"])
-        self.gains = {name: self.gain(self.rest[name]) for name in CANDIDATES}
+        self.plain_loss = self.log_loss(self.rest["none"])
+        self.worth = {name: self.over_plain(self.rest[name]) for name in CANDIDATES}
 
     def accuracy(self, log_posteriors):
         return 100 * float(np.mean(log_posteriors.argmax(axis=1) == self.y_rest))
@@ -65,16 +68,20 @@ class Fit:
         truth = np.arange(len(self.y_rest)), self.y_rest
         return -float(np.maximum(log_softmax(log_posteriors, axis=1)[truth], np.log(1e-6)).mean())
 
+    def over_plain(self, log_posteriors):
+        """Gain over no weights, and by how much the log-loss grows."""
+        return self.gain(log_posteriors), self.log_loss(log_posteriors) - self.plain_loss
+
     def scores(self):
         """Gain and log-loss of every model, and what is seen without labels."""
         row = self.key | {"accuracy": self.plain, "n_target": len(self.y)}
         for name, log in self.rest.items():
             if not name.startswith("added"):
                 row[name], row[f"{name}, log-loss"] = self.gain(log), self.log_loss(log)
-        return row | {"oracle": max(self.gains.values())}
+        return row | {"oracle": max(gain for gain, _ in self.worth.values())}
 
     def strategies(self):
-        """Yield number of labels, strategy, gain and labels used, for each repetition."""
+        """Yield labels, strategy, gain, growth of the log-loss, labels used; a repetition each."""
         posteriors = softmax(self.log, axis=2)
         by_others = {
             "model picker": model_picker(self.said, self.y, ALL_BUDGETS),
@@ -82,35 +89,35 @@ class Fit:
         }
         for strategy, places in by_others.items():
             for budget, place in zip(ALL_BUDGETS, places, strict=True):
-                yield budget, strategy, self.gains[CANDIDATES[place]], budget
+                yield budget, strategy, *self.worth[CANDIDATES[place]], budget
         for repetition in range(REPETITIONS):
             rng = np.random.default_rng(repetition)
             order = self.order[: len(self.open)] if repetition == 0 else rng.permutation(self.open)
             by_chance = rng.permutation(len(self.y))
             for budget in ALL_BUDGETS:
                 place = by_pairs(self.said, self.y, budget, rng)
-                yield budget, "pairs", self.gains[CANDIDATES[place]], budget
+                yield budget, "pairs", *self.worth[CANDIDATES[place]], budget
                 yield from self._choices(budget, order[:budget], by_chance[:budget])
         for budget, said in self.held_out.items():
-            yield budget, "judged", self.gain(self.judged(budget, said)), budget
+            yield budget, "judged", *self.over_plain(self.judged(budget, said)), budget
         for name, log in self.rest.items():
             if name.startswith("added"):
                 _, design, budget, weight = name.split()
-                yield int(budget), f"added {design} {weight}", self.gain(log), int(budget)
+                yield int(budget), f"added {design} {weight}", *self.over_plain(log), int(budget)
 
     def _choices(self, budget, asked, drawn):
         """What the guard's two modes, and offsets, make of rows asked for or drawn by chance."""
         told, by_chance = (judge(CANDIDATES, self.said, r, self.y[r]) for r in (asked, drawn))
         best, other = chosen(told, "best"), CANDIDATES[self.right[:, drawn].sum(axis=1).argmax()]
-        yield budget, "best", self.gains[best], len(asked)
-        yield budget, "random", self.gains[other], budget
-        yield budget, "sure", self.gains[chosen(told, "sure")], len(asked)
-        yield budget, "random, sure", self.gains[chosen(by_chance, "sure")], budget
+        yield budget, "best", *self.worth[best], len(asked)
+        yield budget, "random", *self.worth[other], budget
+        yield budget, "sure", *self.worth[chosen(told, "sure")], len(asked)
+        yield budget, "random, sure", *self.worth[chosen(by_chance, "sure")], budget
         for strength in STRENGTHS:
-            gain = self.gain(self.rest[best] + self.offset(best, asked, strength))
-            yield budget, f"offsets {strength}", gain, len(asked)
-        gain = self.gain(self.rest[other] + self.offset(other, drawn))
-        yield budget, "offsets, random", gain, budget
+            moved = self.rest[best] + self.offset(best, asked, strength)
+            yield budget, f"offsets {strength}", *self.over_plain(moved), len(asked)
+        moved = self.rest[other] + self.offset(other, drawn)
+        yield budget, "offsets, random", *self.over_plain(moved), budget
 
     def offset(self, name, rows, strength=OFFSET_STRENGTH):
         """One offset a class, learned from the labels of rows."""
@@ -142,17 +149,16 @@ class Fit:
 def replay(path):
     """A line of the first table of one stored fit, and its strategies."""
     fit = Fit(path)
-    found = pd.DataFrame(fit.strategies(), columns=["labels", "strategy", "gain", "used"])
+    found = pd.DataFrame(fit.strategies(), columns=COLUMNS)
     return fit.scores(), found.assign(**{name: fit.key[name] for name in FIT})
 
 
 def by_labels(found):
     """Means over draws and repetitions: a line a fit and a number of labels."""
-    found = found.assign(lost=found.gain < -5)
-    keys = [*FIT, "labels"]
-    means = found.groupby([*keys, "strategy"])[["gain", "lost", "used"]].mean().unstack()
-    lost = means["lost"].add_suffix(", losers")
-    return pd.concat([means["used"]["best"].rename("used"), means["gain"], lost], axis=1)
+    found = found.assign(losers=found.gain < -5)
+    means = found.groupby([*FIT, "labels", "strategy"]).mean().unstack()
+    more = [means[what].add_suffix(f", {what}") for what in ("losers", "log-loss")]
+    return pd.concat([means["used"]["best"].rename("used"), means["gain"], *more], axis=1)
 
 
 def main(folder):

@@ -99,13 +99,13 @@ def measure(learner, X, y, X_target, y_target, X_rest, y_rest, shared):
     for name, weight in shared.items():
         models[name] = fit_weighted(learner, X, y, weight)
     order = guard.ask(len(y_target))
+    by_chance = np.random.default_rng(0).permutation(len(y_target))
+    orders = {"asked": order, "random": by_chance}
+    for budget, weight, design in product(BUDGETS, ADDED_WEIGHTS, orders):
+        rows = orders[design][:budget]
+        added = _with_added(learner, X, y, X_target, y_target, rows, weight)
+        models[f"added {design} {budget} {weight:g}"] = added
     if len(X) <= SIZES[0]:  # many rows would cost too much
-        by_chance = np.random.default_rng(0).permutation(len(y_target))
-        orders = {"asked": order, "random": by_chance}
-        for budget, weight, design in product(BUDGETS, ADDED_WEIGHTS, orders):
-            rows = orders[design][:budget]
-            added = _with_added(learner, X, y, X_target, y_target, rows, weight)
-            models[f"added {design} {budget} {weight:g}"] = added
         known = np.full(len(y_target), -1)  # the labels as known posteriors of Algorithm 1
         known[order[:20]] = y_target[order[:20]]
         ddr = DDRClassifier(learner, random_state=0).fit(X, y, X_target, y_target=known)

@@ -23,17 +23,6 @@ SIZES = (300, 3000)
 
 LINES = Path(__file__).with_suffix(".txt")
 
-#: Tables that shifts are made of, and the kinds: random halves come first, where nothing shifted.
-MADE = {
-    "nothing": "ISLR/Wage DAAG/monica modeldata/credit_data psych/bfi mlmRev/Hsb82 ratdat/complete",
-    "label": "AER/NMES1988 sampleSelection/nlswork modeldata/wa_churn psych/bfi ratdat/complete",
-    "strong label": "AER/CPSSW9298 dplyr/storms stevedata/TV16 DAAG/dengue Ecdat/Computers",
-    "vanished class": "ratdat/complete carData/WVS stevedata/TV16",
-    "covariate": "survival/flchain modeldata/credit_data mlmRev/Hsb82",
-    "cluster": "DAAG/nassCDS Ecdat/Computers dplyr/storms",
-    "conditional": "modeldata/wa_churn AER/NMES1988 DAAG/dengue",
-}
-
 
 @dataclass(frozen=True)
 class Task:
@@ -160,17 +149,19 @@ def draw(task, size, number=0):
 
 
 def _tasks():
-    natural = []
-    for line in LINES.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            *words, columns = (word.strip() for word in line.split("|", 4))
-            columns, _, rows = columns.partition("|")
-            natural.append(Task(*words, tuple(columns.split()), rows.strip()))
+    """The natural tasks and those that are made of their tables, and the kinds of the latter."""
+    natural, made = [], {}
+    lines = LINES.read_text(encoding="utf-8").splitlines()
+    for line in (line for line in lines if not line.startswith("#")):
+        kind, table, *about = (word.strip() for word in line.split("|", 5))
+        if about:
+            label, source, columns, *rows = about
+            natural.append(Task(kind, table, label, source, tuple(columns.split()), *rows))
+        else:
+            made[kind] = table.split()
     known = {task.table: task for task in natural}
-    made = [
-        replace(known[name], kind=kind) for kind, names in MADE.items() for name in names.split()
-    ]
-    return tuple(natural + made)
+    made_tasks = [replace(known[n], kind=kind) for kind, names in made.items() for n in names]
+    return (*natural, *made_tasks), tuple(made)
 
 
-TASKS = _tasks()
+TASKS, MADE = _tasks()

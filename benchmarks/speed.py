@@ -244,20 +244,14 @@ def row(draws, reference):
 
 # ------------------------------------------------------------------------------- what is called
 
-FIELDS = (
-    "question", "problem", "method", "rows", "columns", "draws", "seconds", "times", "megabytes",
-    "error", "failed", "commit",
-)  # fmt: skip
 
-
-def beside_peers(chosen, out):
+def beside_peers(chosen):
     """Measure cases and put their rows in the table, beside the facts that decide a timing."""
     git = ["git", "-C", str(ROOT), "log", "-1", "--format=%h", "--", "ddr"]
     commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
-    rows = {}
-    if out.exists():
-        with open(out, newline="", encoding="utf-8") as file:
-            rows = {tuple(row.values())[:3]: row for row in csv.DictReader(file)}
+    with open(RESULTS, newline="", encoding="utf-8") as file:
+        table = csv.DictReader(file)
+        rows = {tuple(row.values())[:3]: row for row in table}
     for question, name, draws, methods in chosen:
         found = run(name, draws, [(ROOT, method) for method in methods])
         for (_, method), done in found.items():
@@ -265,11 +259,11 @@ def beside_peers(chosen, out):
             measured = row(done, found[ROOT, methods[0]]) | {"commit": commit}
             rows[question, name, method] = about | measured
             print(about | measured, flush=True)
-        with open(out, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        with open(RESULTS, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, table.fieldnames, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows[key] for key in sorted(rows))
-    out.with_suffix(".json").write_text(json.dumps(facts(), indent=1) + "\n", encoding="utf-8")
+    RESULTS.with_suffix(".json").write_text(json.dumps(facts(), indent=1) + "\n", encoding="utf-8")
     # Another package may need more time than it is given; ours may not fail.
     return any(row.get("failed") for key, row in rows.items() if key[2].startswith("ddr"))
 
@@ -304,7 +298,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--against", metavar="COMMIT", help="compare ours with ours of a commit")
     parser.add_argument("--only", metavar="WORD", default="", help="cases whose name has this word")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="default: %(default)s")
     arguments = parser.parse_args()
     chosen = [case for case in cases() if arguments.only in f"{case[0]}, {case[1]}"]
     if not chosen:
@@ -314,7 +307,7 @@ def main():
     os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
     if arguments.against:
         return beside_commit(chosen, arguments.against)
-    return beside_peers(chosen, arguments.out)
+    return beside_peers(chosen)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """What classifiers that adapt to a target share: their parts, checks of rows, and predicting."""
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
@@ -13,8 +15,15 @@ from ddr.ratio import DensityRatio
 from ddr.ulsif import ULSIF
 
 
+@dataclass(eq=False, repr=False)
 class AdaptingClassifier(ClassifierMixin, BaseEstimator):
     """Base of classifiers that learn from a source for a target, with ``estimator_`` in the end."""
+
+    estimator: object = None
+    ratio: object = None
+    _: KW_ONLY
+    ratio_transform: object = None
+    random_state: object = None
 
     # A pipeline hands these on without being asked to.
     __metadata_request__fit = {"X_target": True, "y_target": True, "sample_domain": True}  # noqa: RUF012

@@ -1,6 +1,8 @@
 """Discriminative density-ratio estimation as a scikit-learn classifier."""
 
 import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 
 import numpy as np
@@ -32,6 +34,7 @@ def _record(state, last):
     }
 
 
+@dataclass(eq=False, repr=False)
 class DDRClassifier(AdaptingClassifier):
     r"""Classifier that adapts to an unlabelled target sample by class-wise density ratios.
 
@@ -118,24 +121,10 @@ class DDRClassifier(AdaptingClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        ratio=None,
-        *,
-        stopping=until_drop,
-        max_iter=10,
-        ratio_transform=None,
-        verbose=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.ratio = ratio
-        self.stopping = stopping
-        self.max_iter = max_iter
-        self.ratio_transform = ratio_transform
-        self.verbose = verbose
-        self.random_state = random_state
+    _: KW_ONLY
+    stopping: Callable = until_drop
+    max_iter: int = 10
+    verbose: bool = False
 
     def fit(self, X, y, X_target=None, *, sample_weight=None, y_target=None, sample_domain=None):
         """Learn from labelled training rows for an unlabelled target sample.

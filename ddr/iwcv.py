@@ -42,8 +42,7 @@ def stratified_folds(y, n_folds=5, random_state=None):
         raise ValueError(f"cv needs a class of two rows with weight, got n_samples={len(y)}")
     n_splits = min(check_count(n_folds, "cv", minimum=2), int(counts[counts > 1].min()))
     splitter = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a rare class
         return list(splitter.split(np.empty((len(y), 0)), y))
 
 

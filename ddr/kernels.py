@@ -5,7 +5,7 @@ Everything here costs O(rows x centres): no array of rows x rows is ever built.
 
 import numpy as np
 from scipy.spatial.distance import pdist
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
 # A block of about a megabyte stays in a core's cache between its exponential and its product.
 _BLOCK_ELEMENTS = 2**17
@@ -96,8 +96,7 @@ def choose_centers(X, n_centers, weight=None, random_state=None):
 
 def row_blocks(n_rows, n_columns):
     """Slices that cover the rows in blocks of about a megabyte."""
-    size = max(1, _BLOCK_ELEMENTS // max(n_columns, 1))
-    return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
+    return list(gen_batches(n_rows, max(1, _BLOCK_ELEMENTS // max(n_columns, 1))))
 
 
 class KernelBlocks:
@@ -114,16 +113,8 @@ class KernelBlocks:
         self._distances = list(self._fresh()) if cached else None
 
     def _fresh(self):
+        """Each ``(rows, D)`` with the squared distances of a block."""
         return ((rows, squared_distances(self.X[rows], self.centers)) for rows in self.slices)
-
-    def _blocks(self):
-        """Each ``(rows, D)`` with the squared distances of a block, not to be written to."""
-        return self._fresh() if self._distances is None else self._distances
-
-    def at(self, sigma):
-        """Yield ``(rows, K)`` for each block at one width."""
-        for rows, D in self._blocks():
-            yield rows, gaussian_kernel(None, None, sigma, squared=D)
 
     def at_each(self, sigmas):
         """Yield ``(rows, i, K)`` for each block at each width, from the widest to the narrowest.
@@ -134,7 +125,7 @@ class KernelBlocks:
         exponential: its kernel is the square of the last.
         """
         order = np.argsort(-np.asarray(sigmas)).tolist()
-        for rows, D in self._blocks():
+        for rows, D in self._distances or self._fresh():
             K, last = np.empty_like(D), None
             for i in order:
                 if last is not None and abs(2 * (sigmas[i] / last) ** 2 - 1) < 1e-12:
@@ -148,7 +139,7 @@ class KernelBlocks:
 
     def product(self, coefficients, sigma):
         """Kernel values times coefficients, a vector or a column for each of several, all rows."""
-        out = np.empty((len(self.X), *coefficients.shape[1:]))
-        for rows, K in self.at(sigma):
+        out = np.zeros((len(self.X), *coefficients.shape[1:]))
+        for rows, _, K in self.at_each([sigma]):
             out[rows] = K @ coefficients
         return out

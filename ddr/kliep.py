@@ -66,7 +66,8 @@ def _newton_step(pi, gradient, root):
 
 def _mean(train, sigma):
     """Mean kernel values over the training rows, of each centre."""
-    return sum(K.sum(axis=0) for _, K in train.at(sigma)) / len(train.X)
+    sums = (K.sum(axis=0) for _, _, K in train.at_each([sigma]))
+    return sum(sums, np.zeros(len(train.centers))) / len(train.X)
 
 
 def _solve(mean, K_test, test_weight):

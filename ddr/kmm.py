@@ -6,6 +6,9 @@ from ddr._checks import check_positive
 from ddr.kernels import KernelBlocks, choose_centers, gaussian_kernel, median_distance
 from ddr.ratio import DensityRatio, quadratic_minimum
 
+#: More training rows are refused: their kernel matrix alone would take 3.2 GB, the solver more.
+MOST_ROWS = 20_000
+
 
 def kmm_weights(K, kappa, bound, epsilon):
     r"""Solve kernel mean matching's quadratic programme by the interior-point method of PIQP.
@@ -55,7 +58,8 @@ class KMM(DensityRatio):
     Notes
     -----
     The method gives weights to the training rows and no function, so ``predict`` is refused. It
-    needs the training rows' kernel matrix, and time in the cube of their number.
+    needs the training rows' kernel matrix, and time in the cube of their number: more than 20,000
+    of them are refused.
 
     References
     ----------
@@ -81,6 +85,10 @@ class KMM(DensityRatio):
 
     def _fit(self, X_train, X_test, test_weight):
         n = len(X_train)
+        if n > MOST_ROWS:
+            raise ValueError(
+                f"X_train must have at most {MOST_ROWS} rows for KMM, got {n}: use ULSIF"
+            )
         bound = check_positive(self.bound, "bound")
         epsilon = 1.0 - n**-0.5 if self.epsilon is None else check_positive(self.epsilon, "epsilon")
         some = choose_centers(X_test, 500, test_weight, self.random_state)
@@ -88,8 +96,8 @@ class KMM(DensityRatio):
         self.sigma_ = check_positive(sigma, "sigma")
         K = gaussian_kernel(X_train, X_train, self.sigma_)
         K[np.diag_indices(n)] += check_positive(self.ridge, "ridge")
-        kappa = np.empty(n)
-        for rows, cross in KernelBlocks(X_train, X_test).at(self.sigma_):
+        kappa = np.zeros(n)
+        for rows, _, cross in KernelBlocks(X_train, X_test).at_each([self.sigma_]):
             kappa[rows] = n * (cross @ test_weight) / test_weight.sum()
         self.weights_ = kmm_weights(K, kappa, bound, epsilon)
 

@@ -121,8 +121,7 @@ class DensityRatio(BaseEstimator):
             estimator.set_params(centers=centers_of(self, X_test, None, self.random_state))
 
         def match(test_weight):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", OverlapWarning)
+            with warnings.catch_warnings(action="ignore", category=OverlapWarning):
                 estimator.fit(X_train, X_test, test_weight)
             # Widths that a rule gives to each sample (KDERatio) follow it in each fit.
             if not reselect and isinstance(getattr(estimator, "sigma_", None), float):

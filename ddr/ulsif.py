@@ -131,12 +131,6 @@ class _Moments:
             s[i] += soft_moment(K, weight[rows], total)
         return s
 
-    def coefficients(self, i, lam, weight, clip):
-        """Those at one of the widths."""
-        (s,) = self.first_moments(weight, self.sigmas[i : i + 1])
-        alpha = ulsif_coefficients(self.spectra[i], s, lam)
-        return np.maximum(alpha, 0.0) if clip == "coefficients" else alpha
-
 
 def _loo_scores(moments, lams, weight, clip):
     """Leave-one-out scores of all widths and regularisations, in closed form.
@@ -301,7 +295,9 @@ class ULSIF(DensityRatio):
     def _match(self, moments, test_weight):
         """Fit the coefficients at the width chosen; the ratio at the training rows."""
         i = self.sigmas_.tolist().index(self.sigma_)
-        self.alpha_ = moments.coefficients(i, self.lam_, test_weight, self.clip)
+        (s,) = moments.first_moments(test_weight, self.sigmas_[i : i + 1])
+        alpha = ulsif_coefficients(moments.spectra[i], s, self.lam_)
+        self.alpha_ = np.maximum(alpha, 0.0) if self.clip == "coefficients" else alpha
         return np.maximum(moments.train.product(self.alpha_, self.sigma_), 0.0)
 
     def matcher(self, X_train, X_test, reselect=False):

@@ -1,6 +1,26 @@
-"""Small labelled samples with weights, for the tests of the classifiers."""
+"""Small samples for the tests, and the kernel by its formula."""
 
 import numpy as np
+from scipy.spatial.distance import cdist
+
+from ddr.paper.mixture import FourClusters
+
+
+def plain_kernel(X, centers, sigma):
+    return np.exp(-cdist(X, centers, "sqeuclidean") / (2 * sigma**2))
+
+
+def two_samples(n_train=40, n_test=30, d=2, seed=0, mean=0.4, sd=0.8):
+    """Training and test rows without labels, and the generator that drew them."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_train, d)), rng.normal(mean, sd, size=(n_test, d)), rng
+
+
+def four_clusters(n_train=120, n_test=90, seed=0):
+    """Training rows of the paper's mixture, their labels, and target rows."""
+    X, y = FourClusters().sample(n_train, "train", random_state=seed)
+    X_target, _ = FourClusters().sample(n_test, "test", random_state=seed + 1000)
+    return X, y, X_target
 
 
 def three_classes(n=80, seed=0):

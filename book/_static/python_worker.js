@@ -11,8 +11,8 @@ const bytes = async (name) => {
 
 const start = async () => {
   say("Loading Python, once: about 40 MB …");
-  const archive = bytes("companion.zip");
-  const python = await loadPyodide({ indexURL: home, packageBaseUrl: home, packages: ["ddr"], env: { MPLBACKEND: "agg", HOME: "/home" } });
+  const archive = bytes("ours.zip");
+  const python = await loadPyodide({ indexURL: home, packageBaseUrl: home, packages: ["scikit-learn"], env: { MPLBACKEND: "agg", HOME: "/home" } });
   const folder = python.runPython("import sysconfig; sysconfig.get_path('purelib')");
   python.unpackArchive(await archive, "zip", { extractDir: folder });
   const ask = python.runPython(`

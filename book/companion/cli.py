@@ -94,10 +94,8 @@ def run(notebook, name, given, force, root):
     """Run a NOTEBOOK with other parameters, as a new page of the book."""
     from companion.kit.execute import rerun
 
-    names = [parameter for parameter, _ in given]
-    for parameter in names:
-        if names.count(parameter) > 1:
-            raise ValueError(f"parameter {parameter!r} was given twice")
+    if len(dict(given)) < len(given):
+        raise ValueError("a parameter was given twice")
     path = rerun(notebook, dict(given), name, root, force=force)
     click.echo(f"{path.relative_to(root)} is written; `make html` makes it a page.")
 

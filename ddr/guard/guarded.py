@@ -5,7 +5,7 @@ nothing else seems to have shifted. With a few labels it decides among all candi
 """
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +19,7 @@ from ddr.guard.labels import asking_order, chosen, judge
 from ddr.guard.prior import AdjustedClassifier, Crossfit, calibrate, em_prior, logarithms
 from ddr.guard.report import RULE, ShiftReport
 from ddr.iwcv import fit_weighted
-from ddr.ratio import AgreementWarning, ConstantRatio, OverlapWarning
+from ddr.ratio import ConstantRatio, OverlapWarning
 
 #: Fewer rows of a sample tell nothing of a shift.
 FEWEST_ROWS = 10
@@ -75,6 +75,7 @@ def shift_report(X, y, X_target, estimator=None, *, random_state=0):
     return GuardedDDRClassifier(estimator, random_state=random_state).fit(X, y, X_target).report_
 
 
+@dataclass(eq=False, repr=False)
 class GuardedDDRClassifier(AdaptingClassifier):
     """Classifier that adapts to a target where that helps, and asks for labels to find out.
 
@@ -129,22 +130,9 @@ class GuardedDDRClassifier(AdaptingClassifier):
     'ddr'
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        ratio=None,
-        *,
-        mode="best",
-        candidates=None,
-        ratio_transform=None,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.ratio = ratio
-        self.mode = mode
-        self.candidates = candidates
-        self.ratio_transform = ratio_transform
-        self.random_state = random_state
+    _: KW_ONLY
+    mode: str = "best"
+    candidates: dict | None = None
 
     def fit(self, X, y, X_target=None, *, sample_weight=None, y_target=None, sample_domain=None):
         """Fit the candidates and look at the shift.
@@ -157,9 +145,8 @@ class GuardedDDRClassifier(AdaptingClassifier):
         X, y, X_target, cost = two_samples(X, y, X_target, sample_domain, sample_weight)
         given = {"sample_weight": cost, "y_target": y_target}
         options = {"ratio_transform": self.ratio_transform, "random_state": self.random_state}
-        with warnings.catch_warnings():  # the report says what they would say
-            warnings.simplefilter("ignore", OverlapWarning)
-            warnings.simplefilter("ignore", AgreementWarning)
+        # The report says what such warnings would say.
+        with warnings.catch_warnings(action="ignore", category=OverlapWarning):
             both, by_prior = (
                 DDRClassifier(self.estimator, ratio, **options).fit(X, y, X_target, **given)
                 for ratio in (self.ratio, ConstantRatio())
@@ -179,13 +166,10 @@ class GuardedDDRClassifier(AdaptingClassifier):
         rows = rows_for_ratio(X, y, X_target, self.ratio_transform, plain)
         n, n_target = len(rows[0]), len(rows[1])
         if min(n, n_target) < FEWEST_ROWS:
-            raise ValueError(
-                f"X and X_target must have at least {FEWEST_ROWS} rows to judge a shift by, "
-                f"got {n} and {n_target}"
-            )
+            few = f"got {n} and {n_target}"
+            raise ValueError(f"X and X_target must have at least {FEWEST_ROWS} rows each, {few}")
         models, prior_ratio, cross = prior_candidates(learner, plain, X, y, X_target, cost)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             weights = ratio.fit(*rows).weights_
         self.models_ |= models | {
             "prior_ratio": by_prior.estimator_,

@@ -142,14 +142,10 @@ class AdjustedClassifier(ClassifierMixin, BaseEstimator):
         self.offset = offset
         self.classes_ = estimator.classes_
 
-    def predict_log_proba(self, X):
-        """Logarithms of the adjusted class probabilities."""
-        logits = self.temperature * logarithms(self.estimator.predict_proba(X)) + self.offset
-        return log_softmax(logits, axis=1)
-
     def predict_proba(self, X):
         """Adjusted class probabilities."""
-        return np.exp(self.predict_log_proba(X))
+        logits = self.temperature * logarithms(self.estimator.predict_proba(X)) + self.offset
+        return np.exp(log_softmax(logits, axis=1))
 
     def predict(self, X):
         """Most probable class."""

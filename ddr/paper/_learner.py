@@ -1,5 +1,7 @@
 """What the learners of the paper share: what they are fitted to, and how they are judged."""
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -9,8 +11,14 @@ from ddr._checks import check_choice, check_weights
 from ddr.iwcv import LOSSES, weighted_splits
 
 
+@dataclass(eq=False, repr=False)
 class WeightedLearner(ClassifierMixin, BaseEstimator):
     """Classifier of numbers that weights rows, with a ``loss`` and a ``cv`` to choose by."""
+
+    _: KW_ONLY
+    cv: object = 5
+    loss: str = "zero_one"
+    random_state: object = None
 
     def _check_fit(self, X, y, sample_weight):
         """Checked rows, their classes by number, weights, and folds; sets ``classes_``."""

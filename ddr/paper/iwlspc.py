@@ -4,6 +4,8 @@ The learner of the biased-sampling experiments, with width and ridge penalty cho
 importance-weighted cross-validation.
 """
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from scipy.linalg.lapack import dposv
 
@@ -55,6 +57,7 @@ def _held_out_posterior(K, y_index, weight, splits, lams, n_classes):
     return np.concatenate(posteriors)
 
 
+@dataclass(eq=False, repr=False)
 class IWLSPCCV(WeightedLearner):
     r"""Importance-weighted least-squares probabilistic classifier, width and penalty chosen.
 
@@ -135,24 +138,11 @@ class IWLSPCCV(WeightedLearner):
     1.0
     """
 
-    def __init__(
-        self,
-        sigmas=None,
-        lams=(0.001, 0.01, 0.1, 1.0, 10.0),
-        *,
-        cv=5,
-        loss="zero_one",
-        n_centers=100,
-        centers=None,
-        random_state=None,
-    ):
-        self.sigmas = sigmas
-        self.lams = lams
-        self.cv = cv
-        self.loss = loss
-        self.n_centers = n_centers
-        self.centers = centers
-        self.random_state = random_state
+    sigmas: object = None
+    lams: object = (0.001, 0.01, 0.1, 1.0, 10.0)
+    _: KW_ONLY
+    n_centers: int = 100
+    centers: object = None
 
     def fit(self, X, y, sample_weight=None):
         """Choose width and penalty, then fit on all rows; ``sample_weight`` is their importance."""
@@ -169,7 +159,10 @@ class IWLSPCCV(WeightedLearner):
         best = smoothest_first[first_best(self.cv_scores_.ravel()[smoothest_first])]
         self.best_sigma_, self.best_lam_ = float(sigma[best]), float(lam[best])
         self.best_score_ = float(self.cv_scores_.ravel()[best])
-        self._fit_coefficients(X, y_index, weight, self.best_sigma_, self.best_lam_)
+        self.sigma_, m, total = self.best_sigma_, len(self.classes_), weight.sum()
+        H, h = iwlspc_moments(gaussian_kernel(X, self.centers_, self.sigma_), y_index, weight, m)
+        self.alpha_ = iwlspc_coefficients(H, h, total, self.best_lam_)
+        self.class_prior_ = np.bincount(y_index, weight, m) / total
         return self
 
     def _score_grid(self, X, y_index, weight, splits):
@@ -182,12 +175,6 @@ class IWLSPCCV(WeightedLearner):
             losses = posterior_loss(y_index[held_out], posterior, self.loss)
             scores.append(weighted_risk(losses, weight[held_out]))
         return np.array(scores)
-
-    def _fit_coefficients(self, X, y_index, weight, sigma, lam):
-        self.sigma_, m = sigma, len(self.classes_)
-        K = gaussian_kernel(X, self.centers_, sigma)
-        self.alpha_ = iwlspc_coefficients(*iwlspc_moments(K, y_index, weight, m), weight.sum(), lam)
-        self.class_prior_ = np.bincount(y_index, weight, m) / weight.sum()
 
     def predict_proba(self, X):
         """Posterior probabilities of each row, one column for each of ``classes_``."""

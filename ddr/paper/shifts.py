@@ -114,14 +114,7 @@ def accuracy_gap(problem, estimator):
 
 
 def biased_sampling(
-    X,
-    y,
-    *,
-    direction=0,
-    redraw=False,
-    strength=4.0,
-    test_fraction=0.5,
-    random_state=None,
+    X, y, *, direction=0, redraw=False, strength=4.0, test_fraction=0.5, random_state=None
 ):
     """Split a table into an unbiased test set and a training set with known selection bias.
 

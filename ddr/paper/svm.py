@@ -5,6 +5,7 @@ in the machine and in the sigmoid, and the cost chosen by importance-weighted cr
 machine tells the next which rows lie near the margin.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -111,6 +112,7 @@ def platt_posterior(decision, platt):
     return np.stack([expit(z), expit(-z)], axis=1)
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVMWithPosteriorsCV(WeightedLearner):
     r"""LIBSVM's linear C-SVC with Platt posteriors, weights respected in both, and C chosen.
 
@@ -173,22 +175,10 @@ class LinearSVMWithPosteriorsCV(WeightedLearner):
     1.0
     """
 
-    def __init__(
-        self,
-        Cs=(1.0, 10.0, 100.0),
-        *,
-        cv=5,
-        loss="zero_one",
-        predict_by="posterior",
-        tol=1e-3,
-        random_state=None,
-    ):
-        self.Cs = Cs
-        self.cv = cv
-        self.loss = loss
-        self.predict_by = predict_by
-        self.tol = tol
-        self.random_state = random_state
+    Cs: object = (1.0, 10.0, 100.0)
+    _: KW_ONLY
+    predict_by: str = "posterior"
+    tol: float = 1e-3
 
     def fit(self, X, y, sample_weight=None):
         """Choose C, fit the machine to all rows and the sigmoid to held-out decision values."""

@@ -55,8 +55,6 @@ def pages():
 
 @pytest.fixture(scope="module")
 def context(chromium):
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: install the package chromium")
     if not SITE.exists():
         pytest.skip("the book is not built: run `make html` first")
     context = chromium.new_context(service_workers="block")

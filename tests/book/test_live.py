@@ -46,8 +46,6 @@ DRAW = """([seed, nTrain, nTest, nCenters]) => {
 
 @pytest.fixture(scope="module")
 def tab(chromium, tmp_path_factory):
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: install the package chromium")
     page = chromium.new_page(viewport={"width": 1200, "height": 1000}, reduced_motion="reduce")
     page.troubles = []
     page.on("pageerror", lambda error: page.troubles.append(str(error)))

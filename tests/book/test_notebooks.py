@@ -51,62 +51,41 @@ def clean(make_notebook):
     )
 
 
-def _output(kind, content, **extra):
-    return nbformat.v4.new_output("display_data", data={kind: content}, **extra)
+def _output(kind, content):
+    return {"outputs": [nbformat.v4.new_output("display_data", data={kind: content})]}
 
 
+LOUD = nbformat.v4.new_output("stream", name="stderr", text="Warning: odd")
+FAILED = nbformat.v4.new_output("error", ename="ValueError", evalue="x", traceback=[])
+# what must be said: a cell of the clean notebook, and what is changed there
 BREAKS = {
-    "never run": lambda cells: cells[2].update(execution_count=None),
-    "expected 2": lambda cells: cells[2].update(execution_count=7),
-    "wrote to stderr": lambda cells: cells[2].outputs.append(
-        nbformat.v4.new_output("stream", name="stderr", text="Warning: odd")
+    "execution count None, expected 2": (2, {"execution_count": None}),
+    "execution count 7, expected 2": (2, {"execution_count": 7}),
+    "wrote to stderr": (2, {"outputs": [LOUD]}),
+    "raised ValueError": (2, {"outputs": [FAILED]}),
+    "at most 15": (2, {"source": "\n".join(["a = 1"] * 16)}),
+    "absolute path": (2, {"source": 'open("/home/me/x")'}),
+    "install command": (2, {"source": "%pip install x"}),
+    "needs a trailing comment": (1, {"source": "n_runs = 3"}),
+    "one cell must be tagged": (1, {"metadata": {}}),
+    "from the root: ](../book/data.md)": (0, {"source": "# T\n[the data](../book/data.md)"}),
+    "from the root: {glue:text}`02_x.ipynb::gain`": (
+        0,
+        {"source": "# T\n{glue:text}`02_x.ipynb::gain`"},
     ),
-    "raised ValueError": lambda cells: cells[2].outputs.append(
-        nbformat.v4.new_output("error", ename="ValueError", evalue="x", traceback=[])
-    ),
-    "at most 15": lambda cells: cells[2].update(source="\n".join(["a = 1"] * 16)),
-    "absolute path": lambda cells: cells[2].update(source='open("/home/me/x")'),
-    "memory address": lambda cells: cells[2].outputs.append(
-        _output("text/plain", "<object at 0x7f00aa11>")
-    ),
-    "install command": lambda cells: cells[2].update(source="%pip install x"),
-    "needs a trailing comment": lambda cells: cells[1].update(source="n_runs = 3"),
-    "one cell must be tagged": lambda cells: cells[1].metadata.clear(),
-    "from the root: ](../book/data.md)": lambda cells: cells[0].update(
-        source="# Title\n[the data](../book/data.md)"
-    ),
-    "from the root: {glue:text}`02_x.ipynb::gain`": lambda cells: cells[0].update(
-        source="# Title\n{glue:text}`02_x.ipynb::gain`"
-    ),
-    "without a label": lambda cells: cells[0].update(
-        source="# Title\n```{prf:theorem}\n:nonumber:\n```"
-    ),
-    "# title": lambda cells: cells[0].update(source="no title"),
-    "without alt text (metadata": lambda cells: cells[2].outputs.append(_output("image/png", "")),
-    "without a caption": lambda cells: cells[2].outputs.append(_output("image/png", "")),
-    "HTML image without alt": lambda cells: cells[2].outputs.append(
-        _output("text/html", '<img src="x">')
-    ),
-    "tolerance needs a reason": lambda cells: cells[2].metadata.update(
-        {"ddr": {"tolerance": {"abs": 1}}}
-    ),
+    "without a label": (0, {"source": "# T\n```{prf:theorem}\n:nonumber:\n```"}),
+    "# title": (0, {"source": "no title"}),
+    "without alt text (metadata": (2, _output("image/png", "")),
+    "without a caption": (2, _output("image/png", "")),
 }
 
 
 @pytest.mark.parametrize("expected", BREAKS)
 def test_hygiene_rejects(clean, expected):
     assert list(offences(clean)) == []
-    BREAKS[expected](clean.cells)
+    place, changes = BREAKS[expected]
+    clean.cells[place].update(nbformat.from_dict(changes))
     assert any(expected in sentence for sentence in offences(clean))
-
-
-@pytest.mark.parametrize(
-    "link",
-    ["[a](https://x.org/y)", "[a](#below)", "{doc}`data </book/data>`", "{glue:text}`accuracy`"],
-)
-def test_links_that_hold_anywhere_are_accepted(clean, link):
-    clean.cells[0].source += f"\n{link}"
-    assert list(offences(clean)) == []
 
 
 # --- the comparison of numbers ---------------------------------------------------------------
@@ -178,8 +157,7 @@ def shown(kind, content, plain):
 
 
 HTML_CODE = "from IPython.display import HTML\nHTML('<td>0.5003</td>')"
-PNG_HEAD = b"\x89PNG\r\n\x1a\n" + bytes(8) + (300).to_bytes(4, "big") + (200).to_bytes(4, "big")
-PNG_CODE = f"from IPython.display import Image\nImage(data={PNG_HEAD + b'new'!r}, format='png')"
+PNG_CODE = "from IPython.display import Image\nImage(data=b'new', format='png')"
 IMAGE = "<IPython.core.display.Image object>"
 # what happens: code, stored outputs, other fields of the stored cell, what the failure must say
 CELLS = {
@@ -210,15 +188,9 @@ CELLS = {
     ),
     "another picture": (
         PNG_CODE,
-        shown("image/png", base64.b64encode(PNG_HEAD).decode(), IMAGE),
+        shown("image/png", base64.b64encode(b"old").decode(), IMAGE),
         {},
-        None,  # pixels are not compared
-    ),
-    "a picture of another size": (
-        PNG_CODE,
-        shown("image/png", base64.b64encode(bytes(24)).decode(), IMAGE),
-        {},
-        "picture 1: 300 x 200 pixels, stored 0 x 0",
+        None,  # pictures are not compared
     ),
 }
 

@@ -7,11 +7,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 import yaml
-from companion.kit.parameters import read_parameters
 from sklearn.linear_model import LogisticRegression
 
 import ddr
-from ddr.paper.digits import RESIZES
 
 PUBLIC = [name for name in ddr.__all__ if name != "__version__"]
 
@@ -50,11 +48,6 @@ def test_declarations_shown_to_readers_parse(root):
     [example] = [block for block in blocks if "paper: " in block]
     names = [parameter.name for parameter in parse_parameters(example)]
     assert names == ["n_runs", "estimator", "cases", "case_shown"]
-
-
-def test_a_notebook_offers_the_resizes_that_the_package_has(root):
-    declared = read_parameters(root / "notebooks" / "04_cross_dataset.ipynb")
-    assert {p.name: p.choices for p in declared}["resize"] == RESIZES
 
 
 def test_versions_agree(root):

@@ -53,8 +53,6 @@ def served():
 @pytest.fixture
 def tab(chromium, served):
     """A tab with an empty cache; ``tab.sizes`` has the bytes of each request."""
-    if chromium is None:
-        pytest.skip("needs Chromium")
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(180_000)

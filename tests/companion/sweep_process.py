@@ -1,11 +1,9 @@
-"""A small real sweep, for tests that need it in a process of its own.
+"""A small sweep, for tests that need it in a process of its own.
 
-``python sweep_process.py FOLDER N_TASKS [--jobs N] [--pause SECONDS]`` sweeps, then prints how many
-runs it computed in its own process.
+``python sweep_process.py FOLDER N_TASKS JOBS PAUSE`` sweeps, then prints how many runs it computed
+in its own process.
 """
 
-import argparse
-import signal
 import sys
 import time
 
@@ -13,11 +11,9 @@ import numpy as np
 from companion.runs.store import Store
 from companion.runs.sweep import SweepError, SweepInterrupted, sweep
 
-PARAMETERS = {"alphas": [0.1, 10.0]}
 
-
-class RidgeRun:
-    """Fit two ridge regressions to one draw of numbers that the case and the seed decide."""
+class DrawingRun:
+    """Draw numbers that the case and the seed decide."""
 
     def __init__(self, pause=0.0):
         self.pause = pause
@@ -25,18 +21,14 @@ class RidgeRun:
 
     def __call__(self, case, seed):
         self.n_calls += 1
-        start = time.perf_counter()
-        rng = np.random.default_rng([seed, *case.encode()])
-        X, y, rows = rng.normal(size=(60, 3)), rng.normal(size=60), []
-        for alpha in PARAMETERS["alphas"]:
-            slopes = np.linalg.solve(X.T @ X + alpha * np.eye(3), X.T @ y)
-            rows.append({"method": f"ridge {alpha}", "accuracy": slopes[0], "ess": slopes[1]})
+        drawn = np.random.default_rng([seed, *case.encode()]).random(2)
         time.sleep(self.pause)
-        return [{**row, "seconds": time.perf_counter() - start} for row in rows]
+        names = {"seconds": time.perf_counter()}
+        return [{"method": m, "accuracy": a, **names} for m, a in zip("ab", drawn, strict=True)]
 
 
 def make_store(root):
-    return Store(root, PARAMETERS, experiment="ridge", protocol="test")
+    return Store(root, {"numbers": 2}, experiment="drawing", protocol="test")
 
 
 def make_tasks(n_tasks):
@@ -55,23 +47,15 @@ def comparable(root):
 
 def sweep_here(root, n_tasks):
     """Sweep in this process; give the number of runs that had to be computed."""
-    run = RidgeRun()
+    run = DrawingRun()
     sweep(work(run, root, n_tasks))
     return run.n_calls
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("root")
-    parser.add_argument("n_tasks", type=int)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--pause", type=float, default=0.0)
-    options = parser.parse_args()
-    # a shell's background jobs ignore the interrupt that a terminal would send
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    run = RidgeRun(options.pause)
+def main(root, n_tasks, jobs, pause):
+    run = DrawingRun(float(pause))
     try:
-        sweep(work(run, options.root, options.n_tasks), jobs=options.jobs)
+        sweep(work(run, root, int(n_tasks)), jobs=int(jobs))
     except SweepError as error:
         sys.exit(str(error))
     except SweepInterrupted as interruption:
@@ -81,4 +65,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -16,11 +16,6 @@ TABLE = pd.DataFrame({"a": RNG.normal(size=60), "b": RNG.normal(size=60), "y": L
 SOURCE, TARGET = TABLE.to_csv(index=False), TABLE[["a", "b"]].to_csv(index=False)
 
 
-def csv(**columns):
-    """The target with other columns."""
-    return TABLE.assign(**columns).drop(columns="y").to_csv(index=False)
-
-
 @pytest.mark.parametrize(
     ("source", "target", "label", "sentence"),
     [

@@ -5,10 +5,12 @@ import pytest
 from companion.evidence import claims, front, multiverse, scoreboard
 from companion.evidence import printed as paper
 from companion.evidence.multiverse import curve_inference, joint_gains, protocol_of
+from companion.evidence.tables import points
 from companion.evidence.verdicts import judge_all
 from companion.paths import EXPERIMENTS
-from companion.runs.multiverse import specifications
+from companion.runs.multiverse import read, specifications, universes
 from companion.runs.protocols import load_protocol
+from companion.runs.results import published_results
 from paper_runs import complete_runs, swapped, table_of
 
 
@@ -20,6 +22,11 @@ def printed_runs():
 @pytest.fixture(scope="module")
 def judged(printed_runs):
     return judge_all(printed_runs)
+
+
+def matched(runs):
+    """Without the published universes."""
+    return runs[runs["protocol"] == "matched"]
 
 
 def made_up(runs_of_protocols, runs):
@@ -61,27 +68,22 @@ def test_doctored_runs_change_every_headline(printed_runs, judged):
 
 
 def test_every_printed_value_has_its_row(printed_runs, judged):
-    for experiment in EXPERIMENTS:
-        text = scoreboard.section(printed_runs, judged, experiment, "matched").data
-        rows = [line for line in text.splitlines() if line.split(" | ")[2:3] == ["agrees"]]
-        assert len(rows) == len(paper.values(experiment))
-        assert f"- {len(rows)} values: {len(rows)} agree (" in text
-        assert text.startswith("- **Reproduces.** 30 runs of each case.")
-        assert "- Gain over no weights: " in text
-        for count in ("(paired)", "(Welch)", "(Holm)"):
-            assert count in text
+    text = scoreboard.section(printed_runs, judged, "cross", "matched").data
+    rows = [line for line in text.splitlines() if line.split(" | ")[2:3] == ["agrees"]]
+    assert len(rows) == len(paper.values("cross"))
+    assert text.startswith("- **Reproduces.** 30 runs of each case.\n- 60 values: 60 agree (")
+    assert all(count in text for count in ("(paired)", "(Welch)", "(Holm)"))
 
 
 # The claims
 
 
-def test_page_shows_every_claim_by_name_with_verdict_and_evidence(printed_runs):
-    judged = claims.evaluate_claims(printed_runs, live=False)
-    overview = "".join(claims.overview(judged, by, by).data for by in ("paper", "ours"))
+def test_page_shows_the_verdict_on_a_claim_with_its_evidence(printed_runs):
+    judged = claims.evaluate_claims(printed_runs, live=False, ids=["C1"])
+    name = "DDR beats plain weights on the synthetic data"
+    row = f"| {{ref}}`{name} <claim-c1>` | **holds**: 6 of 6 (claimed 6 of 6) | **holds**: 6 of 6"
+    assert row in claims.overview(judged, "paper", "name").data
     details = claims.details(judged, "paper").data
-    for row in judged.drop_duplicates("id").itertuples():
-        assert f"| {{ref}}`{row.name} <claim-{row.id.lower()}>` | **" in overview
-        assert (f"): {row.claim}\n- **We find** (" in details) == (row.by == "paper")
     assert "- **We find** (tuned): *holds*. found 6 of 6, claimed 6 of 6, an exact" in details
 
 
@@ -110,16 +112,6 @@ def joint(gain):
     return joint_gains(made_up(told, 2), "synthetic")
 
 
-def test_specifications_are_drawn_once_and_differ():
-    for experiment in EXPERIMENTS:
-        found = specifications(experiment)
-        assert len(found) >= 64
-        assert found == specifications(experiment)
-        assert len({tuple(p["about"]) for p in found.values()}) == len(found)
-        counts = pd.Series([name for p in found.values() for name in p["about"]]).value_counts()
-        assert counts.min() >= 8  # every level takes part
-
-
 def test_a_specification_curve_tells_a_gain_from_none():
     clear = joint(lambda number, place: 1 + 0.1 * place)
     assert clear.shape == (64, 6)
@@ -137,3 +129,61 @@ def test_a_specification_curve_tells_a_gain_from_none():
     assert text.startswith("64 specifications drawn at random")
     assert "the median is +1.25 (p = 0.031)" in text
     assert "positive in 0 of them" in multiverse.joint_reading(-clear, "synthetic").data
+
+
+# The deviations
+
+
+def changed_runs(runs, experiment, universe, method, shift, seeds=30):
+    """The same runs under another choice that moves one method by `shift`."""
+    part = matched(runs[(runs["experiment"] == experiment) & (runs["seed"] < seeds)]).copy()
+    part.loc[part["method"] == method, "accuracy"] += shift
+    return part.assign(protocol=f"universe:{universe}")
+
+
+def test_every_deviation_is_complete_and_named_once():
+    entries, names = multiverse.deviations(), {e: set(universes(e)) for e in EXPERIMENTS}
+    assert len({e["title"] for e in entries}) == len(entries) >= 12
+    for number, entry in enumerate(entries, start=1):
+        assert entry["id"] == f"D{number}"
+        assert all(entry[key].endswith(".") for key in ("open", "ours", "why")), entry["id"]
+        [(kind, effect)] = entry["effect"].items()
+        if kind == "claim":
+            assert effect in {claim["id"] for claim in claims.claims()}, entry["id"]
+        elif kind == "universes":
+            assert all(universe in names[e] for universe in effect for e in effect[universe])
+        else:
+            assert kind in ("tests", "not_measured"), entry["id"]
+    words = [multiverse.universe_name(universe) for universe in read()["universes"]]
+    assert len(set(words)) == len(words)
+    assert all(" " in name for name in words)
+
+
+def test_known_effect_is_found(printed_runs):
+    # The literal normalisation costs DDR three points and leaves uLSIF alone.
+    other = changed_runs(printed_runs, "biased", "literal-normalization", "DDR-uLSIF", -0.03)
+    [row] = multiverse.deviation_changes(pd.concat([matched(printed_runs), other])).itertuples()
+    assert (row.id, row.universe, row.experiment) == ("D1", "literal-normalization", "biased")
+    assert [row.change, row.accuracy_change, row.shrunk] == pytest.approx([-3, -3, -3])
+    assert (row.cases, row.p, row.p_holm) == (10, 0, 0)
+
+
+def test_a_change_is_that_of_the_runs_which_both_have(printed_runs):
+    other = changed_runs(printed_runs, "cross", "small-c", "uLSIF", 0.02, seeds=10)
+    other = other[other["case"].str.endswith("0 vs 1")]
+    found = multiverse.gain_changes(pd.concat([matched(printed_runs), other]), "cross").loc[
+        "small-c"
+    ]
+    assert (found["change"], found["cases"]) == (pytest.approx(-2), 2)
+
+
+def test_the_table_has_a_row_for_every_choice_and_table():
+    found = multiverse.deviation_changes(published_results())
+    entries = [e["effect"].get("universes", {}) for e in multiverse.deviations()]
+    assert len(found) == sum(len(tables) for e in entries for tables in e.values())
+    shown = multiverse.deviations_table(found).data
+    assert shown.count("<deviation-") == len(found)
+    largest = found.loc[found["change"].abs().idxmax()]
+    assert f"{points(largest['change'])} " in shown.splitlines()[6]  # the largest comes first
+    heights = [len(axis.get_yticks()) for axis in multiverse.deviations_figure(found).axes]
+    assert heights == [(found["experiment"] == e).sum() for e in EXPERIMENTS]

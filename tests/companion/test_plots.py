@@ -1,14 +1,13 @@
 """Figures show the numbers they are given."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from companion.evidence.gains import paired
 from companion.evidence.lessons import pictures as plots
 from companion.evidence.plots import forest
-from companion.kit import display as show
 from matplotlib.collections import PathCollection
 from matplotlib.contour import ContourSet
+from paper_runs import table_of
 from sklearn.naive_bayes import GaussianNB
 
 from ddr.paper.mixture import FourClusters
@@ -50,21 +49,16 @@ def test_boundaries_lie_where_the_classes_are_equally_probable(sample):
         np.testing.assert_allclose(probability(points)[:, 0], 0.5, atol=0.02)
 
 
-def test_pictures_repeat_byte_for_byte_and_name_no_version(sample):
-    X, y, model = sample
-    panels = {"any": (np.ones(len(X)), model)}
-    first, second = (show.png(plots.weighted_samples(X, y, panels, MIXTURE), 50) for _ in range(2))
-    assert first == second
-    assert b"atplotlib" not in first
-
-
 def test_forest_shows_each_gain_in_its_row():
     rng, cases = np.random.default_rng(3), ("Ionosphere", "Diabete")
     methods = ("Unweighted", "uLSIF", "DDR-uLSIF")
-    runs = pd.MultiIndex.from_product(
-        [cases, range(5), methods], names=["case", "seed", "method"]
-    ).to_frame(index=False)
-    runs = runs.assign(experiment="biased", protocol="matched", accuracy=rng.random(len(runs)))
+    rows = [
+        ("biased", "matched", c, m, k, rng.random())
+        for c in cases
+        for k in range(5)
+        for m in methods
+    ]
+    runs = table_of(rows)
     figure = forest(runs, "biased", "matched", cases)
     for axis, rival in zip(figure.axes, ("uLSIF", "Unweighted"), strict=True):
         assert axis.get_title() == f"DDR-uLSIF − {rival}"

@@ -34,24 +34,6 @@ def crate(archive):
     return ROCrate(archive)
 
 
-def test_every_reference_inside_it_resolves(crate):
-    graph = crate.metadata.generate()["@graph"]
-    known = {entity["@id"] for entity in graph}
-    assert len(known) == len(graph)
-    assert {each for each in _references(graph) if not each.startswith("https://")} <= known
-
-
-def _references(node):
-    if isinstance(node, list):
-        for each in node:
-            yield from _references(each)
-    elif isinstance(node, dict):
-        if set(node) == {"@id"}:
-            yield node["@id"]
-        for each in node.values():
-            yield from _references(each)
-
-
 def test_every_table_has_the_action_that_made_it(crate):
     actions = crate.get_by_type("CreateAction")
     assert {a.id for a in crate.root_dataset["mentions"]} == {a.id for a in actions}

@@ -2,10 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
-import time
-from contextlib import suppress
 from itertools import product
 
 import nbformat
@@ -17,10 +13,10 @@ from companion.kit.execute import rerun
 from companion.kit.rerun_page import as_rerun, given_as_text, read_reruns
 from filelock import FileLock
 from markdown_it import MarkdownIt
+from processes import eventually, start
 
 TITLE = "# Small\n\nSee {eq}`eq-a` and {doc}`/book/notation`."
 MATH = "$$\na = b\n$$ (eq-a)"
-RUN = "import sys; from companion.cli import main; sys.exit(main())"
 TAGGED = {"metadata": {"tags": ["parameters"]}}
 CELLS = (TITLE, MATH, ("n = 2  # range: 1..5 | how many", TAGGED), ("print(n * 10)", {}))
 
@@ -152,16 +148,11 @@ def test_a_signal_leaves_neither_half_a_page_nor_a_kernel(repository, make_noteb
     nbformat.write(make_notebook(*CELLS, (slow, {})), path)
     before = path.read_bytes()
     arguments = [words[0], "--root", str(repository), *words[1:]]
-    process = subprocess.Popen(
-        [sys.executable, "-c", RUN, *arguments],
-        stderr=subprocess.DEVNULL,
-        # a shell starts what runs in its background deaf to Ctrl-C
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    kernel = _eventually(lambda: (repository / "pid").read_text())
+    process = start("-m", "companion.cli", *arguments)
+    kernel = eventually(lambda: (repository / "pid").read_text(), process)
     process.send_signal(sent)
     assert process.wait(120) != 0
-    assert _eventually(lambda: not _alive(int(kernel)))
+    assert eventually(lambda: not _alive(int(kernel)))
     assert path.read_bytes() == before
     assert list(repository.glob("book/runs/*")) == []
     assert list(repository.glob("notebooks/*")) == [path]
@@ -193,17 +184,6 @@ def _alive(pid):
     except ProcessLookupError:
         return False
     return True
-
-
-def _eventually(look, seconds=240):
-    """Return what `look` finds, once it finds something."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with suppress(OSError):
-            if found := look():
-                return found
-        time.sleep(0.1)
-    raise AssertionError(f"waited {seconds} s in vain")
 
 
 @pytest.mark.parametrize(

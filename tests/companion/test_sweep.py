@@ -4,21 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import companion.runs.sweep
 import pytest
 from companion.runs.store import Store
 from companion.runs.sweep import SweepError, sweep
-from sweep_process import (
-    RidgeRun,
-    comparable,
-    make_store,
-    make_tasks,
-    sweep_here,
-    work,
-)
+from processes import eventually, start
+from sweep_process import DrawingRun, comparable, make_store, make_tasks, sweep_here, work
 
 SCRIPT = Path(__file__).with_name("sweep_process.py")
 N_TASKS = 30
@@ -39,19 +32,9 @@ def root(tmp_path):
     return tmp_path / "runs"
 
 
-def start(root, *options):
-    command = [sys.executable, str(SCRIPT), str(root), str(N_TASKS), *options]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-
-
-def wait_for_runs(root, process, n=1, seconds=240):
-    deadline = time.monotonic() + seconds
-    while len(make_store(root).done()) < n:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def start_sweep(root, jobs, pause):
+    out = {"stdout": subprocess.PIPE, "start_new_session": True}
+    return start(SCRIPT, root, N_TASKS, jobs, pause, **out)
 
 
 def is_resumed(root, expected):
@@ -64,7 +47,7 @@ def is_resumed(root, expected):
 
 @pytest.mark.hardening("two at once")
 def test_two_sweeps_at_once_damage_nothing(root, uninterrupted):
-    both = [start(root, "--pause", "0.05") for _ in range(2)]
+    both = [start_sweep(root, 1, 0.05) for _ in range(2)]
     outputs = [process.communicate(timeout=240) for process in both]
     assert [err for _, err in outputs] == ["", ""]
     computed = [int(out.removeprefix("computed ")) for out, _ in outputs]
@@ -72,11 +55,11 @@ def test_two_sweeps_at_once_damage_nothing(root, uninterrupted):
     assert comparable(root) == uninterrupted
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.hardening("kill", mends="Lines of joblib followed our sentence after an interrupt.")
 def test_an_interrupt_keeps_what_is_done_and_says_just_how_to_resume(root, uninterrupted, jobs):
-    process = start(root, "--jobs", jobs, "--pause", "0.1")
-    wait_for_runs(root, process, 5)
+    process = start_sweep(root, jobs, 0.1)
+    eventually(lambda: len(make_store(root).done()) >= 5, process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
     _, said = process.communicate(timeout=240)
     assert process.returncode == 130
@@ -87,7 +70,7 @@ def test_an_interrupt_keeps_what_is_done_and_says_just_how_to_resume(root, unint
 
 
 def test_only_what_is_missing_in_any_of_the_stores_is_computed(root):
-    run, other = RidgeRun(), Store(root, {}, protocol="other")
+    run, other = DrawingRun(), Store(root, {}, protocol="other")
     sweep([(make_store(root), run, make_tasks(6) * 2)])
     assert run.n_calls == 6
     sweep([*work(run, root, 9), (other, run, make_tasks(2))])
@@ -104,7 +87,7 @@ def cluster():
         yield made.scheduler_address
 
 
-class WhoRan(RidgeRun):
+class WhoRan(DrawingRun):
     """Tell in each row which process computed it."""
 
     def __call__(self, case, seed):
@@ -112,7 +95,7 @@ class WhoRan(RidgeRun):
 
 
 def test_a_cluster_of_two_workers_gives_the_same_rows(root, tmp_path, cluster, uninterrupted):
-    sweep(work(RidgeRun(), root, N_TASKS), scheduler=cluster)
+    sweep(work(DrawingRun(), root, N_TASKS), scheduler=cluster)
     assert comparable(root) == uninterrupted
     sweep(work(WhoRan(pause=0.05), tmp_path / "who", 20), scheduler=cluster)
     pids = set(make_store(tmp_path / "who").rows()["pid"])
@@ -120,7 +103,7 @@ def test_a_cluster_of_two_workers_gives_the_same_rows(root, tmp_path, cluster, u
     assert os.getpid() not in pids
 
 
-class Failing(RidgeRun):
+class Failing(DrawingRun):
     """Fail in two of the runs, each time in another way."""
 
     def __call__(self, case, seed):
@@ -137,8 +120,8 @@ def test_failed_runs_are_named_and_the_others_kept(root, request, uninterrupted,
         sweep(work(Failing(), root, N_TASKS), **options)
     said = set(str(caught.value).splitlines())
     assert said == {
-        "ridge test shift=1 seed 2 failed: ArithmeticError: no solution was found",
-        "ridge test shift=0.5 seed 1 failed: "
+        "drawing test shift=1 seed 2 failed: ArithmeticError: no solution was found",
+        "drawing test shift=0.5 seed 1 failed: "
         "TypeError: a run must give an array or a list of dicts, got None",
         f"2 of {N_TASKS} runs failed; what is done is stored: "
         "run the same command again to compute the rest",
@@ -150,7 +133,7 @@ def test_failed_runs_are_named_and_the_others_kept(root, request, uninterrupted,
     assert is_resumed(root, uninterrupted)
 
 
-class Dying(RidgeRun):
+class Dying(DrawingRun):
     """Take the worker process along."""
 
     def __call__(self, case, seed):
@@ -173,7 +156,7 @@ def test_dying_workers_of_a_cluster_are_no_endless_wait(root, monkeypatch):
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as made:
-        sweep(work(RidgeRun(), root, 4), scheduler=made.scheduler_address)
+        sweep(work(DrawingRun(), root, 4), scheduler=made.scheduler_address)
         monkeypatch.setattr(companion.runs.sweep, "_SILENT_SECONDS", 5)
         with pytest.raises(SweepError, match="did not come back from its worker; what is done"):
             sweep(work(Dying(), root, 12), scheduler=made.scheduler_address)
@@ -183,5 +166,5 @@ def test_dying_workers_of_a_cluster_are_no_endless_wait(root, monkeypatch):
 def test_a_missing_package_is_one_sentence(root, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SweepError, match="scheduler needs the package distributed"):
-        sweep(work(RidgeRun(), root, 2), scheduler="tcp://127.0.0.1:9")
+        sweep(work(DrawingRun(), root, 2), scheduler="tcp://127.0.0.1:9")
     assert not root.exists()

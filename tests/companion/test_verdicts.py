@@ -48,7 +48,7 @@ def test_spread_is_judged_by_an_f_test():
 
 
 def test_only_pairs_that_the_print_tells_apart_are_judged():
-    found = verdicts.distinguished("cross")[["case", "method", "method_rival"]]
+    found = verdicts.distinguished("cross")[["case", "better", "worse"]]
     pairs = set(found.itertuples(index=False, name=None))
     # .6025 ± .0820, .6041 ± .0807 and .6039 ± .0813 with 30 runs each are ties.
     assert not [pair for pair in pairs if pair[0] == "USPS to MNIST 6 vs 7"]

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from labelled_rows import four_clusters
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -15,15 +16,8 @@ from ddr import ULSIF, rounds
 from ddr.algorithm import prior_ratio
 from ddr.paper.choices import algorithm_1 as chosen
 from ddr.paper.choices import counted_prior_ratio, settled
-from ddr.paper.mixture import FourClusters
 
 SIGMA, LAM = 1.1, 0.05
-
-
-def two_classes(n_train=120, n_test=90, seed=0):
-    X, y = FourClusters().sample(n_train, "train", random_state=seed)
-    X_target, _ = FourClusters().sample(n_test, "test", random_state=seed + 1000)
-    return X, y, X_target
 
 
 def three_classes(seed=0):
@@ -114,7 +108,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("problem", [two_classes, three_classes])
+@pytest.mark.parametrize("problem", [four_clusters, three_classes])
 def test_every_choice_is_the_plain_algorithm(options, problem):
     X, y, X_target = problem()
     centers = X_target[::6]
@@ -160,7 +154,7 @@ class Scripted(ClassifierMixin, BaseEstimator):
 def test_stopping_by_hand(confidence, stopping, min_iter, kept, computed):
     Scripted.script = list(confidence)
     options = {"stopping": stopping, "max_iter": 4, "min_iter": min_iter}
-    states, found = chosen(*two_classes(), Scripted(), ULSIF(1.0, 0.1), **options)
+    states, found = chosen(*four_clusters(), Scripted(), ULSIF(1.0, 0.1), **options)
     assert (found, len(states)) == (kept, computed)
     for state, p in zip(states, confidence, strict=False):
         assert state.model.confidence_ == p
@@ -169,7 +163,7 @@ def test_stopping_by_hand(confidence, stopping, min_iter, kept, computed):
 
 @pytest.mark.parametrize("tol", [0.3, 0.02, 1e-3, 1e-9])
 def test_stopping_when_the_weights_settle(tol):
-    X, y, X_target = two_classes()
+    X, y, X_target = four_clusters()
     centers = X_target[::6]
     ratio = ULSIF(SIGMA, LAM, centers=centers)
     found = settled(rounds(X, y, X_target, GaussianNB(), ratio), max_iter=8, tol=tol)
@@ -219,7 +213,7 @@ def class_ratio(X, y, X_target, posteriors, ratio):
 
 def test_a_class_out_of_reach_keeps_a_ratio_of_one_and_is_noted():
     """An estimate of zero everywhere would erase the class; then the prior ratio acts alone."""
-    X, y, X_target = two_classes()
+    X, y, X_target = four_clusters()
     states = rounds(X, y, X_target + 1000.0, LogisticRegression(), ULSIF(0.5, 0.1))
     first, second = islice(states, 2)
     assert first.vanished == ()
@@ -229,7 +223,7 @@ def test_a_class_out_of_reach_keeps_a_ratio_of_one_and_is_noted():
 
 def test_an_estimate_that_underflows_is_nothing_to_match():
     """Numbers next to zero are what rounding left of it: their mean cannot scale a class."""
-    X, y, X_target = two_classes()
+    X, y, X_target = four_clusters()
     far = X_target + np.array([X[:, 0].max() - X_target[:, 0].min() + 37.0, 0.0])
     estimate = ULSIF(1.0, 0.1).matcher(X, far)(np.ones(90))
     assert 0 < estimate.max() < 1e-200
@@ -239,7 +233,7 @@ def test_an_estimate_that_underflows_is_nothing_to_match():
 
 @pytest.mark.parametrize(("mass", "matched"), [(1e-9, False), (1e-3, True)])
 def test_a_class_of_next_to_no_posterior_mass_is_not_matched(mass, matched):
-    X, y, X_target = two_classes()
+    X, y, X_target = four_clusters()
     posteriors = np.zeros((90, 2))
     posteriors[:, 0], posteriors[0] = 1.0, [1 - mass, mass]
     beta = class_ratio(X, y, X_target, posteriors, ULSIF(SIGMA, LAM))
@@ -247,7 +241,7 @@ def test_a_class_of_next_to_no_posterior_mass_is_not_matched(mass, matched):
 
 
 def test_what_a_row_costs_multiplies_its_weight():
-    X, y, X_target = two_classes()
+    X, y, X_target = four_clusters()
     cost = np.random.default_rng(0).gamma(1.0, size=len(y))
     states = rounds(X, y, X_target, GaussianNB(), ULSIF(1.0, 0.1), sample_weight=cost)
     for state in islice(states, 3):
@@ -256,7 +250,7 @@ def test_what_a_row_costs_multiplies_its_weight():
 
 
 def test_the_ratio_of_a_class_of_one_row_stays_one_and_of_two_rows_does_not():
-    X, y, X_target = two_classes()
+    X, y, X_target = four_clusters()
     X, y = np.vstack([X, [[2.0, 2.0], [3.0, 4.0], [9.0, 9.0]]]), np.append(y, [6, 6, 7])
     learner = LogisticRegression()
     for state in islice(rounds(X, y, X_target, learner, ULSIF(1.0, 0.1)), 1, 3):

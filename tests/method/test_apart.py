@@ -63,7 +63,6 @@ def test_telling_apart_sees_more_than_means_and_obeys_weights():
     weight = np.where(y == 1, 1.8, 0.2)
     corrected = tell_apart(X, X_target, weight)
     assert corrected[0] < 0.55 < tell_apart(X, X_target)[0]
-    rows = np.random.default_rng(0).choice(
-        600, 600, p=weight / weight.sum()
-    )  # weights by other means
+    # Weights by other means.
+    rows = np.random.default_rng(0).choice(600, 600, p=weight / weight.sum())
     assert_allclose(tell_apart(X[rows], X_target)[0], corrected[0], atol=0.09)

@@ -11,15 +11,13 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from ddr import ULSIF, DDRClassifier, GuardedDDRClassifier, IWSearchCV, ddr_weights
 from ddr.algorithm import rounds, until_drop
@@ -60,9 +58,6 @@ def by_hand(samples):
     return ddr().fit(X, y, X_target)
 
 
-# --- pipelines
-
-
 def together(samples):
     """One X with both samples, the labels of the target hidden, and the domains."""
     X, y, X_target, y_target = samples
@@ -75,9 +70,8 @@ def test_one_x_with_domains_is_two_samples(samples):
     both, hidden, domain = together(scaled(samples))
     order = np.random.default_rng(0).permutation(len(both))  # the two may be mixed
     cost = np.random.default_rng(1).uniform(0.5, 2, len(both))
-    mixed = ddr().fit(
-        both[order], hidden[order], sample_domain=domain[order], sample_weight=cost[order]
-    )
+    marked = {"sample_domain": domain[order], "sample_weight": cost[order]}
+    mixed = ddr().fit(both[order], hidden[order], **marked)
     source, target = order[order < len(y)], order[order >= len(y)]
     apart = ddr().fit(both[source], y[source], both[target], sample_weight=cost[source])
     assert_array_equal(mixed.weights_, apart.weights_)
@@ -149,15 +143,6 @@ def test_the_ratio_sees_what_the_learners_own_steps_make(samples, by_hand):
     assert not np.allclose(raw.weights_, by_hand.weights_)
 
 
-def test_routing_does_not_change_what_a_learners_pipeline_learns(samples, by_hand, routing):
-    X, y, X_target, _ = samples
-    inside = ddr(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y, X_target)
-    assert_allclose(inside.weights_, by_hand.weights_)
-
-
-# --- cross-validation
-
-
 def test_folds_cut_both_samples_and_score_the_source(samples, routing):
     both, hidden, domain = together(samples)
     pipeline = make_pipeline(StandardScaler(), ddr())
@@ -183,9 +168,6 @@ def test_the_weighted_search_adapts_by_the_whole_target(samples):
         assert_allclose(found, lost / weights.sum())
     best = ddr(**search.best_params_).fit(X, y, X_target)
     assert_allclose(search.best_estimator_.weights_, best.weights_)
-
-
-# --- weights, labels, no target
 
 
 def test_sample_weights_multiply_those_that_adapt(samples):
@@ -233,9 +215,6 @@ def test_minus_one_may_be_a_class(samples):
         ddr().fit(X, signs, X_target, y_target=np.ones(7))
 
 
-# --- tables
-
-
 @pytest.fixture(scope="module")
 def tables(samples):
     X, y, X_target, y_target = samples
@@ -281,27 +260,6 @@ def test_the_ratio_asks_for_its_columns_in_one_sentence(tables):
         ddr().fit(*gaps)
 
 
-def test_a_learners_own_encoder_serves_the_ratio_too(tables):
-    table, y, target, y_target = tables
-    steps = make_column_transformer(
-        (StandardScaler(), ["height", "width"]), (OneHotEncoder(), ["kind"]), sparse_threshold=1.0
-    )
-    model = ddr(make_pipeline(steps, LogisticRegression())).fit(table, y, target)
-    fitted = clone(steps).fit(table)
-    rows, target_rows = (fitted.transform(t).toarray() for t in (table, target))
-    assert_allclose(model.weights_, ddr().fit(rows, y, target_rows).weights_)
-    assert model.score(target, y_target) > 0.9
-
-
-@parametrize_with_checks([ddr(HistGradientBoostingClassifier(max_iter=5))])
-@pytest.mark.filterwarnings("ignore:X_target was not given")
-def test_scikit_learns_checks_with_a_learner_that_takes_gaps(estimator, check):
-    check(estimator)
-
-
-# --- sparse rows, signs of life
-
-
 @pytest.mark.parametrize("kind", [DDRClassifier, GuardedDDRClassifier])
 def test_sparse_rows_reach_a_learner_that_takes_them(samples, kind):
     X, y, X_target, _ = samples
@@ -327,9 +285,6 @@ def test_a_long_fit_tells_where_it_is(samples, capsys):
         words = rf"\[ddr\] iteration {t} of at most 2: \d+\.\d s, at most \d+\.\d s left"
         assert re.fullmatch(words, line)
     assert lines[-1].endswith(" at most 0.0 s left")
-
-
-# --- skada
 
 
 def test_skadas_pipeline_takes_the_classifier_as_it_is(samples):

@@ -93,10 +93,7 @@ def test_estimators_call_the_documented_functions(samples, run, expected):
 def test_every_equation_lies_on_the_path_of_an_estimator(samples):
     X, y, T = samples
     seen = called_by(
-        lambda: (
-            DDRClassifier(random_state=0).fit(X, y, T),
-            IWSearchCV(GaussianNB(), {}).fit(X, y),
-        )
+        lambda: (DDRClassifier(random_state=0).fit(X, y, T), IWSearchCV(GaussianNB(), {}).fit(X, y))
     )
     for number, values in EQUATIONS.items():
         assert all(code_of(value) in seen for value in values), f"equation {number}"

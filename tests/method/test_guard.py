@@ -111,9 +111,8 @@ def test_numbers_of_the_report_are_those_of_other_code():
         assert share == np.mean(said[name] != plain)
     different = np.array([len(set(row)) > 1 for row in zip(*said.values(), strict=True)])
     assert report.open == np.mean(different)
-    weights = model.models_["em"].predict_proba(X_target) / model.models_[
-        "calibrated"
-    ].predict_proba(X_target)
+    corrected, calibrated = (model.models_[name] for name in ("em", "calibrated"))
+    weights = corrected.predict_proba(X_target) / calibrated.predict_proba(X_target)
     ratio = np.array(list(report.prior_ratio.values()))
     assert_allclose(weights[:, 1] / weights[:, 0], ratio[1] / ratio[0])
     table = [line.split() for line in report.table().split("\n")]
@@ -133,9 +132,8 @@ def test_report_prints_and_shows_every_line():
     assert f"Recommendation: Use {CHOICES[report.choice]}" in str(report)
     assert "&lt;ill&gt;" in report._repr_html_()
     assert lines[-7].startswith("Label these rows first")
-    assert [line.split()[0] for line in lines[-5:]] == [
-        str(row) for row, *_ in report.questions[:5]
-    ]
+    asked = [str(row) for row, *_ in report.questions[:5]]
+    assert [line.split()[0] for line in lines[-5:]] == asked
     (axes,) = report.plot().axes
     sides = [group[0].get_label() for group in axes.containers]
     assert sides == ["source", "target"]
@@ -158,13 +156,10 @@ def test_report_prints_and_shows_every_line():
 
 def test_target_can_be_marked_instead():
     (X, y), (X_target, _) = classes(80, 0.5, 0), classes(60, 0.8, 1)
-    both, domain = np.vstack([X, X_target]), np.repeat([1, -2], [80, 60])
-    models = [
-        GuardedDDRClassifier(random_state=0).fit(X, y, X_target),
-        GuardedDDRClassifier(random_state=0).fit(
-            both, np.append(y, np.full(60, -1)), sample_domain=domain
-        ),
-    ]
+    both, hidden = np.vstack([X, X_target]), np.append(y, np.full(60, -1))
+    models = [GuardedDDRClassifier(random_state=0) for _ in range(2)]
+    models[0].fit(X, y, X_target)
+    models[1].fit(both, hidden, sample_domain=np.repeat([1, -2], [80, 60]))
     assert models[0].report_.prior_p == models[1].report_.prior_p
     assert_allclose(*[model.predict_proba(X_target) for model in models])
 
@@ -192,8 +187,8 @@ def test_tables_categories_missing_values_and_weights_reach_the_learner():
     ("call", "message"),
     [
         (lambda X, y: shift_report(X, y, None), "X_target must hold the rows .*got None"),
-        (lambda X, y: shift_report(X, y, X[:9]), "at least 10 rows .*got 40 and 9"),
-        (lambda X, y: shift_report(X[:8], y[:8], X), "at least 10 rows .*got 8 and 40"),
+        (lambda X, y: shift_report(X, y, X[:9]), "at least 10 rows each, got 40 and 9"),
+        (lambda X, y: shift_report(X[:8], y[:8], X), "at least 10 rows each, got 8 and 40"),
         (lambda X, y: shift_report(X, y, X[:, :2]), r"X_target is .* has 2 features.*3"),
         (
             lambda X, y: guard((X, y), X, mode="safe"),

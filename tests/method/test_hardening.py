@@ -34,19 +34,6 @@ def test_equal_centers_count_once(samples, ratio):
     np.testing.assert_array_equal(many.weights_, few.weights_)
 
 
-def test_copies_of_all_rows_change_the_choice_alone(samples):
-    """As the notes of ULSIF say: leave-one-out leaves the copy in, one candidate needs none."""
-    X, _, T = samples
-    twice = [np.repeat(rows, 2, axis=0) for rows in (X, T)]
-    one = {"sigma": 1.0, "lam": 0.1, "centers": T[:20]}
-    np.testing.assert_allclose(
-        ULSIF(**one).fit(*twice).weights_[::2], ULSIF(**one).fit(X, T).weights_
-    )
-    grid = one | {"lam": [0.001, 0.1]}
-    scores = ULSIF(**grid).fit(*twice).scores_, ULSIF(**grid).fit(X, T).scores_
-    assert np.all(scores[0] < scores[1])  # errors at rows whose copy was learned look smaller
-
-
 @pytest.mark.parametrize("ratio", [ULSIF(), KLIEP(), KMM(), KDERatio()], ids=repr)
 @pytest.mark.hardening("extreme numbers", mends="A sample of equal rows was judged without a word.")
 def test_equal_rows_elsewhere_are_said_to_be_far(ratio):

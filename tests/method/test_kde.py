@@ -2,17 +2,13 @@
 
 import numpy as np
 import pytest
+from labelled_rows import two_samples
 from numpy.testing import assert_allclose
 from scipy.stats import gaussian_kde, multivariate_normal
 
 from ddr import KDERatio
 from ddr.kde import log_density, scott_bandwidth
 from ddr.ratio import OverlapWarning
-
-
-def one_column(n_train=50, n_test=40, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n_train, 1)), rng.normal(0.4, 0.8, size=(n_test, 1)), rng
 
 
 def scipy_kde(X, bandwidth, weight=None):
@@ -23,7 +19,7 @@ def scipy_kde(X, bandwidth, weight=None):
 
 @pytest.mark.parametrize("soft", [False, True])
 def test_quotient_of_scipys_densities_in_one_column(soft):
-    X_train, X_test, rng = one_column()
+    X_train, X_test, rng = two_samples(50, 40, 1)
     weight = rng.uniform(0, 2, 40) if soft else None
     fitted = KDERatio(0.35).fit(X_train, X_test, weight)
     rows = np.linspace(-2, 2, 21)
@@ -41,7 +37,7 @@ def test_log_density_is_that_of_weighted_normal_densities():
 
 
 def test_default_bandwidths_follow_scotts_rule_for_each_sample():
-    X_train, X_test, rng = one_column()
+    X_train, X_test, rng = two_samples(50, 40, 1)
     weight = rng.integers(0, 3, 40).astype(float)
     fitted = KDERatio().fit(X_train, X_test, weight)
     copies = np.repeat(X_test, weight.astype(int), axis=0)
@@ -57,7 +53,7 @@ def test_scotts_rule_in_several_columns():
 
 
 def test_far_from_training_rows_the_quotient_stays_finite():
-    X_train, X_test, _ = one_column()
+    X_train, X_test, _ = two_samples(50, 40, 1)
     fitted = KDERatio(0.1).fit(X_train, np.r_[X_test, [[60.0]]])
     assert fitted.predict([[60.0]]) == np.exp(300.0)
     with pytest.warns(OverlapWarning):
@@ -65,7 +61,7 @@ def test_far_from_training_rows_the_quotient_stays_finite():
 
 
 def test_rows_of_weight_zero_are_not_there_nor_do_they_lift_the_limit_far_away():
-    X_train, X_test, _ = one_column()
+    X_train, X_test, _ = two_samples(50, 40, 1)
     weight = np.r_[np.ones(40), 0.0]
     fitted = KDERatio().fit(X_train, np.r_[3 * X_test, [[99.0]]], weight)
     expected = KDERatio().fit(X_train, 3 * X_test)

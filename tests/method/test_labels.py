@@ -136,16 +136,13 @@ def test_each_number_of_a_gain_is_that_of_other_code():
         if d:
             at = [plain_wealth(d, size, gain.low / scale + off) for off in (-1e-3, 1e-3)]
             assert at[0] > 40 > at[1]  # each side refutes at one in forty
-            other = [
-                plain_wealth(np.negative(d), size, off - gain.high / scale) for off in (-1e-3, 1e-3)
-            ]
+            lost, most = np.negative(d), gain.high / scale
+            other = [plain_wealth(lost, size, off - most) for off in (-1e-3, 1e-3)]
             assert other[0] > 40 > other[1]
     assert_allclose([g.evidence for g in gains.values()], adjusted(wealths, sizes), rtol=1e-9)
     untold = judge(["none", *"abc"], said, rows[:0], labels[:0])["a"]
-    assert_allclose(
-        [untold.estimate, untold.low, untold.high], np.array([0, -1, 1]) * 100 * sizes[0] / n
-    )
-    assert_allclose(untold.error, np.sqrt(0.5) * 100 * sizes[0] / n)
+    found = untold.estimate, untold.low, untold.high, untold.error
+    assert_allclose(found, np.array([0, -1, 1, np.sqrt(0.5)]) * 100 * sizes[0] / n)
 
 
 @pytest.mark.parametrize(
@@ -234,14 +231,8 @@ def test_labels_are_learned_from(asked):
     rows = model.ask(40)
     model.tell(rows, y_target[rows])
     chosen = model.models_[model.choice_]
-    assert_allclose(
-        np.diff(
-            np.diff(np.log(model.predict_proba(X_target)) - np.log(chosen.predict_proba(X_target))),
-            axis=0,
-        ),
-        0,
-        atol=1e-6,
-    )  # the same offset in each row
+    odds = [np.diff(np.log(each.predict_proba(X_target))) for each in (model, chosen)]
+    assert_allclose(np.ptp(odds[0] - odds[1]), 0, atol=1e-6)  # the same offset in each row
 
 
 def test_a_model_of_ones_own_is_a_candidate():

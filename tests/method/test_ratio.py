@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from labelled_rows import two_samples
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -30,11 +31,6 @@ def name(estimator):
 
 
 each = pytest.mark.parametrize("ratio", EACH, ids=lambda r: type(r).__name__)
-
-
-def two_samples(n_train=40, n_test=30, d=2, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n_train, d)), rng.normal(0.4, 0.8, size=(n_test, d)), rng
 
 
 def assert_same_fit(one, other):
@@ -109,23 +105,6 @@ def test_weights_are_finite_and_not_negative(ratio, seed, d, shift):
 
 
 @each
-@pytest.mark.filterwarnings("error")
-def test_constant_columns_and_duplicated_rows_work(ratio):
-    X_train, X_test, _ = two_samples()
-    plain = clone(ratio).fit(X_train, X_test).weights_
-    padded = clone(ratio).fit(np.c_[X_train, np.ones(40)], np.c_[X_test, np.ones(30)]).weights_
-    if not isinstance(ratio, KDERatio):  # whose bandwidth averages over the columns
-        assert_allclose(padded, plain, rtol=1e-6, atol=1e-7)
-    assert np.all(np.isfinite(padded))
-    same = clone(ratio).fit(np.ones((8, 2)), np.ones((5, 2))).weights_
-    assert_allclose(same, same[0], rtol=1e-6)
-    assert np.all(np.isfinite(same))
-    doubled = clone(ratio).fit(np.repeat(X_train, 2, axis=0), np.repeat(X_test, 3, axis=0)).weights_
-    assert np.all(np.isfinite(doubled))
-    assert_allclose(doubled[::2], doubled[1::2], rtol=1e-4, atol=1e-6)
-
-
-@each
 def test_overlap_warning_when_the_test_sample_lies_elsewhere(ratio):
     X_train, X_test, _ = two_samples()
     with pytest.warns(OverlapWarning, match="training and test samples hardly overlap") as caught:
@@ -155,17 +134,10 @@ def test_overlap_looks_only_at_test_rows_that_count():
         KMM(1.0).fit(X_train, both, 1.0 - weight)
 
 
-@pytest.mark.parametrize(
-    ("n", "equal", "few"),
-    [
-        (1000, 9, True),
-        (1000, 10, False),
-        (100, 1, True),
-        (100, 2, False),
-        (3, 1, True),
-        (2, 1, False),
-    ],
-)
+LIMITS = [(1000, 9, True), (1000, 10, False), (100, 1, True), (100, 2, False)]
+
+
+@pytest.mark.parametrize(("n", "equal", "few"), [*LIMITS, (3, 1, True), (2, 1, False)])
 def test_few_rows_that_carry_the_weights_are_said(n, equal, few):
     X = np.linspace(0, 1, n)[:, None]
     said = doubt(X, X, np.repeat([0.5, 0.0], [equal, n - equal]))
@@ -180,16 +152,17 @@ def test_far_test_rows_are_said_from_half_of_them_on(far, said):
     assert (found or "").startswith("50% of the test rows lie far") == said
 
 
-def test_far_share_by_hand():
+def test_far_share_by_hand_and_by_every_training_row_of_many():
     X_train = np.array([[0.0], [2.0], [4.0]])  # median distance 2, so far is beyond 6
-    X_test = np.array([[9.9], [10.1], [-5.9], [-6.1], [1.0]])
-    assert far_share(X_train, X_test) == 0.4
-
-
-def test_far_share_of_many_rows_uses_every_training_row():
+    assert far_share(X_train, np.array([[9.9], [10.1], [-5.9], [-6.1], [1.0]])) == 0.4
     X_train = np.r_[np.linspace(0, 1, 2000), 50.0][:, None]
-    X_test = np.r_[np.full(500, 50.0), np.full(500, 90.0)][:, None]
-    assert far_share(X_train, X_test) == 0.5
+    assert far_share(X_train, np.repeat([50.0, 90.0], 500)[:, None]) == 0.5
+
+
+def test_from_equal_rows_any_distance_is_far_but_not_from_a_single_one():
+    same = np.ones((8, 2))
+    assert far_share(same, same[:5]) == far_share(same[:1], same + 0.01) == 0
+    assert far_share(same, same[:5] + 0.01) == 1
 
 
 @each
@@ -220,15 +193,11 @@ def test_matcher_of_each_estimator_is_its_fit(ratio):
 
 
 @each
-def test_pickle_pandas_and_lists(ratio):
+def test_pickle_and_pandas(ratio):
     X_train, X_test, _ = two_samples()
     frames = [pd.DataFrame(rows, columns=["a", "b"]) for rows in (X_train, X_test)]
     framed = clone(ratio).fit(*frames)
     assert framed.feature_names_in_.tolist() == ["a", "b"]
-    listed = clone(ratio).fit(X_train.tolist(), X_test.tolist())
-    assert_allclose(
-        listed.weights_, framed.weights_, rtol=1e-9
-    )  # memory order moves the last digit
     restored = pickle.loads(pickle.dumps(framed))
     assert_array_equal(restored.weights_, framed.weights_)
     if not isinstance(ratio, KMM):

@@ -1,7 +1,6 @@
 """The shifts do what they state: probabilities, importances, resizing, seeds, sealed labels."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -75,24 +74,14 @@ def test_problem_is_made_as_stated(table):
     np.testing.assert_allclose(info["probability"], probability[info["pool_rows"]])
 
 
-def test_ideal_weights_undo_the_bias(table):
-    # Sum of importances estimates the size of the pool (Horvitz and Thompson).
-    X, y = table
-    ratios, plain = [], []
-    for seed in range(60):
-        problem = biased_sampling(X, y, strength=1.0, random_state=seed)
-        ratios.append(problem.importance.sum() / len(problem.info["pool_rows"]))
-        plain.append(len(problem.y_train) / len(problem.info["pool_rows"]))
-    assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(60)
-    assert np.mean(plain) < 0.6
-
-
 def test_redrawing_keeps_omega_and_test_set_but_not_the_training_set(table):
     X, y = table
-    plain, again = (
-        biased_sampling(X, y, direction=3, redraw=redraw, random_state=8)
-        for redraw in (False, True)
+    seeds = np.random.SeedSequence(8), np.random.SeedSequence(9)
+    plain, again, other = (
+        biased_sampling(X, y, direction=3, redraw=redraw, random_state=seed)
+        for redraw, seed in ((False, seeds[0]), (True, seeds[0]), (False, seeds[1]))
     )
+    assert not np.array_equal(plain.info["test_rows"], other.info["test_rows"])
     assert np.array_equal(plain.info["omega"], again.info["omega"])
     assert np.array_equal(plain.X_test, again.X_test)
     assert not np.array_equal(plain.info["train_rows"], again.info["train_rows"])
@@ -112,16 +101,6 @@ def test_test_labels_are_sealed_without_selection(table):
         assert np.array_equal(getattr(before, part), getattr(after, part))
 
 
-def test_biased_sampling_repeats_with_its_seed_and_differs_across_seeds(table):
-    X, y = table
-    seed = np.random.SeedSequence(12)
-    one, again = (biased_sampling(X, y, random_state=seed) for _ in range(2))
-    other = biased_sampling(X, y, random_state=np.random.SeedSequence(13))
-    assert np.array_equal(one.X_train, again.X_train)
-    # Two independent halves of 400 share 100 rows, give or take five standard deviations.
-    assert abs(len(np.intersect1d(one.info["test_rows"], other.info["test_rows"])) - 100) < 25
-
-
 def test_draws_without_enough_of_a_class_are_drawn_again():
     # One class lies at one end: about half of the directions leave it out of the training set.
     rng = np.random.default_rng(1)
@@ -132,17 +111,6 @@ def test_draws_without_enough_of_a_class_are_drawn_again():
         assert min((problem.y_train == label).sum() for label in ("rest", "end")) >= 5
     with pytest.raises(ValueError, match="never gave 5 training rows of every class"):
         biased_sampling(X, y == np.roll(y, 1), random_state=0)
-
-
-def test_data_frames_give_the_same_problem_as_arrays():
-    ionosphere = load("Ionosphere")
-    frame = pd.DataFrame(ionosphere.X, columns=list(ionosphere.feature_names))
-    labels = pd.Series(np.where(ionosphere.y == 1, "good", "bad"))
-    from_frame = biased_sampling(frame, labels, random_state=0)
-    from_array = biased_sampling(ionosphere.X, ionosphere.y, random_state=0)
-    assert np.array_equal(from_frame.X_train, from_array.X_train)
-    assert np.array_equal(from_frame.y_train == "good", from_array.y_train == 1)
-    assert np.array_equal(scale_to_unit_box(frame), scale_to_unit_box(ionosphere.X))
 
 
 def test_accuracy_gap_is_the_difference_of_two_accuracies(table):
@@ -173,13 +141,6 @@ def test_resizing_equals_pillows(method, filter_, kept):
     images = X.reshape(-1, 28, 28)[:, kept, kept].astype(np.float32)
     by_pillow = [np.ravel(Image.fromarray(x).resize((16, 16), filter_)) for x in images]
     np.testing.assert_allclose(resize_images(X, 16, method), by_pillow, atol=1e-3)
-
-
-@pytest.mark.parametrize("method", ["bicubic", "bilinear", "crop"])
-def test_resizing_keeps_a_flat_image_flat_and_symmetry(method):
-    operator = resize_matrix(28, 16, method)
-    np.testing.assert_allclose(operator.sum(axis=1), 1)
-    np.testing.assert_allclose(operator, operator[::-1, ::-1], atol=1e-12)
 
 
 def test_nearest_picks_existing_pixels():
@@ -230,16 +191,6 @@ def test_cross_dataset_takes_the_stated_rows(direction):
     assert problem.importance is None
 
 
-def test_cross_dataset_repeats_with_its_seed_and_can_be_capped():
-    one, again, other = (
-        cross_dataset((5, 6), max_samples=200, random_state=seed) for seed in (1, 1, 2)
-    )
-    assert np.array_equal(one.X_train, again.X_train)
-    assert len(one.y_train) == len(one.y_test) == 200
-    # Drawing 200 of 1550 twice shares about 26 rows, with a standard deviation below 5.
-    assert len(np.intersect1d(one.info["train_rows"], other.info["train_rows"])) < 52
-
-
 def by_hand(X, low, high):
     """Every pixel from [low, high] to [-1, 1], one that does not vary to zero."""
     width = np.where(high > low, high - low, np.inf)
@@ -252,6 +203,7 @@ def test_each_scaling_is_that_by_hand(scaling):
     options = {"max_samples": 80, "random_state": 3, "clip": clip}
     problem = cross_dataset((2, 7), "MNIST to USPS", scaling=scaling, **options)
     rows = {"MNIST": problem.info["train_rows"], "USPS": problem.info["test_rows"]}
+    assert [len(drawn) for drawn in rows.values()] == [80, 80]
     images = {name: sixteen_by_sixteen(name, clip=clip) for name in rows}
     drawn = {name: images[name][rows[name]] for name in rows}
     ranged = {

@@ -6,7 +6,6 @@ from labelled_rows import three_classes, two_classes
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -110,21 +109,6 @@ def test_machine_does_not_depend_on_where_the_search_for_it_starts(coef, interce
     np.testing.assert_allclose(found.decision(X), reference, atol=1e-4)
 
 
-@pytest.mark.parametrize("predict_by", ["decision", "posterior"])
-@pytest.mark.parametrize(("scale", "cost"), [(1e8, 1.0), (1.0, 1e12)])
-def test_machine_of_columns_or_weights_of_any_size_ends(monkeypatch, predict_by, scale, cost):
-    """It may stop before its tolerance; scikit-learn's sentence then says what to do."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = X[:, 0] + 0.3 * rng.normal(size=60) > 0
-    monkeypatch.setattr(ddr.paper.svm, "_MOST_STEPS", 10_000)
-    model = one(predict_by=predict_by)
-    with pytest.warns(ConvergenceWarning, match="terminated early .* pre-processing your data"):
-        model.fit(scale * X, y, np.full(60, cost))
-    assert np.isfinite(model.predict_proba(scale * X)).all()
-    assert model.score(scale * X, y) > 0.8
-
-
 def test_sigmoid_is_fitted_to_held_out_decisions():
     X, y, weight = two_classes()
     weight[3:9] = 0
@@ -139,16 +123,6 @@ def test_sigmoid_is_fitted_to_held_out_decisions():
     held, decisions = np.concatenate(held), np.concatenate(decisions)
     expected = fit_platt(decisions, y[held] == 1, weight[held])
     np.testing.assert_allclose(model.platt_, expected, atol=1e-3)
-
-
-def test_rows_of_weight_zero_are_rows_that_are_not_there():
-    X, y, weight = two_classes(50)
-    weight[::3] = 0
-    kept = weight > 0
-    zero, removed = (LinearSVMWithPosteriorsCV(random_state=0, tol=1e-7) for _ in range(2))
-    zero.fit(X, y, weight)
-    removed.fit(X[kept], y[kept], weight[kept])
-    np.testing.assert_allclose(zero.predict_proba(X), removed.predict_proba(X), atol=1e-6)
 
 
 def test_fast_choice_of_cost_equals_the_generic_one():

@@ -6,6 +6,7 @@ import contextlib
 import io
 import sys
 import traceback
+from html import escape
 from types import SimpleNamespace
 
 from companion.browser.declared import check_values, parse_parameters
@@ -36,17 +37,12 @@ def run(source, published=None, tolerance=None):
             outputs = _shown(_value(source))
     except BaseException as error:  # whatever a reader writes into the cell
         outputs = [{"kind": "error", "text": _sentence(error)}]
-    text = printed.getvalue()
-    for each in [output for output in outputs if output["kind"] == "text"]:
-        text += each["text"] + "\n"
-        outputs.remove(each)
     answer = {"outputs": outputs, "failed": any(each["kind"] == "error" for each in outputs)}
-    allowed = SimpleNamespace(**{"abs": 0.0, "rel": 0.0} | (tolerance or {}))
-    if published and text:
-        html, answer["moved"] = marked(published.strip(), text.strip(), allowed)
-    else:
-        html, _ = marked(text.strip(), text.strip(), allowed)
-    if text:
+    if text := printed.getvalue().strip():
+        html = escape(text)
+        if published:
+            allowed = SimpleNamespace(**{"abs": 0.0, "rel": 0.0} | (tolerance or {}))
+            html, answer["moved"] = marked(published.strip(), text, allowed)
         outputs.insert(0, {"kind": "printed", "html": html[:_LONGEST]})
     return answer
 
@@ -66,7 +62,8 @@ def _shown(value):
         return outputs
     if hasattr(value, "_repr_html_") and not hasattr(value, "fit"):  # estimators draw a diagram
         return [{"kind": "html", "html": value._repr_html_()}, *outputs]
-    return [{"kind": "text", "text": repr(value)}, *outputs]
+    print(repr(value))
+    return outputs
 
 
 def _pictures():
@@ -80,10 +77,7 @@ def _pictures():
 
 
 def _sentence(error):
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == "cell"
-    ]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == "cell"]
     where = f" (line {lines[-1]})" if lines else ""
     return f"{type(error).__name__}{where}: {error}"

@@ -8,6 +8,7 @@ import csv
 import io
 from copy import deepcopy
 from functools import lru_cache
+from pathlib import Path
 
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
@@ -52,43 +53,35 @@ def read_tables(source, target, label):
 
 def prepare(source, target):
     """Turn both tables into the same numbers; return them with a sentence for each thing done."""
-    notes = []
     common = [column for column in source if column in target]
     if not common:
         raise ValueError("source and target must have columns of the same names, got none")
     lone = sorted(map(str, {*source, *target} - {*common}))
-    if lone:
-        notes.append(f"Only in one file, so not used: {', '.join(lone)}.")
-    columns = {}
-    for name in common:
-        notes += _columns(name, source[name], target[name], columns)
-    if not columns:
+    notes = [f"Only in one file, so not used: {', '.join(lone)}."] if lone else []
+    both, n, parts = pd.concat([source[common], target[common]], ignore_index=True), len(source), []
+    for name, column in both.items():
+        missing, words = column.isna().sum(), column.astype("string").fillna("missing")
+        if column[:n].nunique() < 2 and column[n:].nunique() < 2:
+            notes.append(f"{name} is the same in every row, so not used.")
+        elif pd.api.types.is_numeric_dtype(column):
+            middle, became = column[:n].median(), "became the source's median"
+            if missing:
+                notes.append(f"{missing} missing values of {name} {became}, {middle:g}.")
+            parts.append(column.fillna(middle))
+        elif words.nunique() > MOST_WORDS:
+            found = f"{words.nunique()} different words, more than {MOST_WORDS}"
+            notes.append(f"{name} has {found}: not used.")
+        else:
+            parts.append(pd.get_dummies(words, prefix=name, prefix_sep=" = "))
+            found = ", ".join(sorted(words.unique()))
+            notes.append(f"{name} holds words: a column of zeros and ones for each of {found}.")
+    if not parts:
         raise ValueError("no column is left that tells one row from another")
-    if len(columns) > MOST_COLUMNS:
-        raise ValueError(f"at most {MOST_COLUMNS} columns are allowed, got {len(columns)}")
-    pairs = [pd.DataFrame({name: pair[i] for name, pair in columns.items()}) for i in (0, 1)]
-    return *(table.to_numpy(dtype=float) for table in pairs), notes
-
-
-def _columns(name, old, new, columns):
-    """Add what becomes of one column to `columns`; yield sentences about it."""
-    missing = int(old.isna().sum() + new.isna().sum())
-    if old.nunique() < 2 and new.nunique() < 2:
-        yield f"{name} is the same in every row, so not used."
-    elif pd.api.types.is_numeric_dtype(old) and pd.api.types.is_numeric_dtype(new):
-        middle = old.median()
-        if missing:
-            yield f"{missing} missing values of {name} became the source's median, {middle:g}."
-        columns[name] = old.fillna(middle).astype(float), new.fillna(middle).astype(float)
-    else:
-        old, new = (each.astype("string").fillna("missing") for each in (old, new))
-        words = sorted({*old, *new})
-        if len(words) > MOST_WORDS:
-            yield f"{name} has {len(words)} different words, more than {MOST_WORDS}: not used."
-            return
-        yield f"{name} holds words: a column of zeros and ones for each of {', '.join(words)}."
-        for word in words:
-            columns[f"{name} = {word}"] = (old == word).astype(float), (new == word).astype(float)
+    table = pd.concat(parts, axis=1)
+    if len(table.columns) > MOST_COLUMNS:
+        raise ValueError(f"at most {MOST_COLUMNS} columns are allowed, got {len(table.columns)}")
+    X = table.to_numpy(dtype=float)
+    return X[:n], X[n:], notes
 
 
 @lru_cache(maxsize=1)
@@ -135,14 +128,10 @@ def predictions(source, target, label, told=()):
 
 def main(source, target, label, told):
     """Repeat an analysis with files: print the report, write weights.csv and predictions.csv."""
-    texts = []
-    for name in (source, target):
-        with open(name, encoding="utf-8-sig") as file:
-            texts.append(file.read())
+    texts = [Path(name).read_text(encoding="utf-8-sig") for name in (source, target)]
     print(study(*texts, label, told)[0].report_)
     for name, text in {
         "weights.csv": weights(*texts, label),
         "predictions.csv": predictions(*texts, label, told),
     }.items():
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(text)
+        Path(name).write_text(text, encoding="utf-8")

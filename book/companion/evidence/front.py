@@ -89,9 +89,9 @@ def answer_cards(results, judged):
 
 
 def _reproduced(results, judged):
-    role = roles().drop_duplicates(["experiment", "method"])
-    role = role[role["method"] == METHOD].set_index("experiment")["role"]
-    fitted = [e for e in EXPERIMENTS if role[e] == "fitted"]
+    cells = roles()
+    ours = cells[(cells["method"] == METHOD) & (cells["role"] == "fitted")]
+    fitted = list(ours["experiment"].unique())
     other = [e for e in EXPERIMENTS if e not in fitted]
     return (
         "With the settings nearest to the paper, DDR keeps this much of its printed gain over the "
@@ -112,10 +112,8 @@ def _missing(results, judged):
 
 
 def _shares(judged, protocol, experiments):
-    shares = [
-        f"{100 * judged[e, protocol].effect.share:.0f} % in {short_name(e)}" for e in experiments
-    ]
-    return listed(shares).replace("-", "−")
+    shares = {short_name(e): 100 * judged[e, protocol].effect.share for e in experiments}
+    return listed([f"{share:.0f} % in {name}" for name, share in shares.items()]).replace("-", "−")
 
 
 def _cases(results, protocol):

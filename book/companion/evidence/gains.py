@@ -21,13 +21,13 @@ ALPHA = 0.05
 def runs_of(results, experiment, protocol):
     """Select the runs of one experiment and protocol that have an accuracy."""
     chosen = results[(results["experiment"] == experiment) & (results["protocol"] == protocol)]
-    return chosen.assign(case=chosen["case"].astype(str)).dropna(subset=["accuracy"])
+    return chosen.astype({"case": str, "accuracy": float}).dropna(subset="accuracy")
 
 
 def accuracies(results, experiment, protocol):
     """Accuracies of a protocol: one row a case and seed, one column a method."""
     runs = runs_of(results, experiment, protocol)
-    return runs.pivot(index=["case", "seed"], columns="method", values="accuracy").astype(float)
+    return runs.pivot(index=["case", "seed"], columns="method", values="accuracy")
 
 
 def case_means(results, experiment, protocol):
@@ -46,37 +46,13 @@ def mean_interval(sample):
     return mean, mean - half, mean + half
 
 
-def _welch(sd_1, n_1, sd_2, n_2):
-    """Standard error of the difference of two means, and its degrees of freedom by Welch."""
-    one, other = np.square(sd_1) / n_1, np.square(sd_2) / n_2
-    spread = np.square(one) / (n_1 - 1) + np.square(other) / (n_2 - 1)
-    degrees = np.square(one + other) / np.maximum(spread, 1e-300)
-    return np.sqrt(one + other), np.maximum(degrees, 1)
-
-
 def welch_interval(mean_1, sd_1, n_1, mean_2, sd_2, n_2):
     """95 % interval of the difference of two means, from means, sds and sizes alone."""
-    error, degrees = _welch(sd_1, n_1, sd_2, n_2)
-    half = stats.t.ppf(0.975, degrees) * error
+    one, other = np.square(sd_1) / n_1, np.square(sd_2) / n_2
+    spread = np.square(one) / (n_1 - 1) + np.square(other) / (n_2 - 1)
+    degrees = np.maximum(np.square(one + other) / np.maximum(spread, 1e-300), 1)
+    half = stats.t.ppf(0.975, degrees) * np.sqrt(one + other)
     return mean_1 - mean_2 - half, mean_1 - mean_2 + half
-
-
-def _p_value(mean, error, degrees):
-    """Two-sided p-value; runs without any chance give 1 without a difference, 0 with one."""
-    t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 1e-12)
-    p = np.where(error > 1e-12, 2 * stats.t.sf(np.abs(t), degrees), np.abs(mean) < 1e-12)
-    return np.where(np.isnan(error), np.nan, p)[()]
-
-
-def t_tests(first, second):
-    """p-values of the paired and of Welch's t-test, along the last axis."""
-    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    n, paired_p = first.shape[-1], corrected_t_test(first - second, 0.0)
-    if n < 2:
-        return paired_p, paired_p
-    one, other = first.std(axis=-1, ddof=1), second.std(axis=-1, ddof=1)
-    error, degrees = _welch(one, n, other, n)
-    return paired_p, _p_value((first - second).mean(axis=-1), error, degrees)
 
 
 def shared_rows(experiment):
@@ -85,19 +61,22 @@ def shared_rows(experiment):
     return problem.get("fraction", problem.get("test_fraction", 0.0))
 
 
-def corrected_t_test(differences, shared):
-    """p-values of the resampled t-test of Nadeau and Bengio, along the last axis.
+def t_test(differences, shared=0.0):
+    """Two-sided p-values of the paired t-test, along the last axis.
 
     Runs that draw from the same rows are not independent: with a share in common the variance of
-    the mean is not s²/n but s² (1/n + share/(1 - share)).
+    the mean is not s²/n but s² (1/n + share/(1 - share)), by Nadeau and Bengio. Runs without any
+    chance give 1 without a difference, 0 with one.
     """
     differences = np.asarray(differences, dtype=float)
     n = differences.shape[-1]
     if n < 2:
         return np.full(differences.shape[:-1], np.nan)[()]
     mean = differences.mean(axis=-1)
-    spread = differences.std(axis=-1, ddof=1) * np.sqrt(1 / n + shared / (1 - shared))
-    return _p_value(mean, spread, n - 1)
+    error = differences.std(axis=-1, ddof=1) * np.sqrt(1 / n + shared / (1 - shared))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stats.t.sf(np.abs(mean / error), n - 1)
+    return np.where(error <= 1e-12, np.abs(mean) < 1e-12, p)[()]
 
 
 def shrunken(estimates, errors):
@@ -110,15 +89,13 @@ def shrunken(estimates, errors):
 
     def summary(between):
         weight = 1 / (np.maximum(errors, 1e-9) ** 2 + between)
-        return weight @ estimates / weight.sum(), weight
+        mean = weight @ estimates / weight.sum()
+        return mean, weight, weight @ (estimates - mean) ** 2 - len(estimates) + 1
 
-    def excess(between):
-        mean, weight = summary(between)
-        return weight @ (estimates - mean) ** 2 - len(estimates) + 1
-
-    most = len(estimates) * estimates.var() + 1e-12
-    between = optimize.brentq(excess, 0, most) if excess(0) > 0 else 0.0
-    mean, weight = summary(between)
+    most, between = len(estimates) * estimates.var() + 1e-12, 0.0
+    if summary(0)[2] > 0:
+        between = optimize.brentq(lambda between: summary(between)[2], 0, most)
+    mean, weight, _ = summary(between)
     part = between * weight
     spread = np.sqrt(part * errors**2 + (1 - part) ** 2 / weight.sum())
     return mean, weight.sum() ** -0.5, np.sqrt(between), mean + part * (estimates - mean), spread
@@ -147,7 +124,8 @@ def paired_table(wide, experiment, method, rival):
         first, second = found[case]
         # Rounding removes binary noise, so that the last shown digit is the same everywhere.
         gain, *ends = (round(float(x), 9) for x in mean_interval(100 * (first - second)))
-        tests = *t_tests(first, second), corrected_t_test(first - second, shared)
+        welch = stats.ttest_ind(first, second, equal_var=False).pvalue if len(first) > 1 else np.nan
+        tests = t_test(first - second), welch, t_test(first - second, shared)
         rows.append((case, rival, len(first), gain, *ends, in_print.get(case, np.nan), *tests))
     kinds = ("paired", "welch", "corrected", "holm")
     columns = ["case", "rival", "n", "gain", "low", "high", "printed"]
@@ -162,12 +140,11 @@ def paired_table(wide, experiment, method, rival):
 
 def over_cases(gains):
     """Mean gain over the cases with its interval, and how many are won and lost."""
-    mean, low, high = mean_interval(gains["gain"])
-    counts = {"won": gains["gain"] > 0, "lost": gains["gain"] < 0}
-    counts |= {"better": gains["better_paired"], "worse": gains["worse_paired"]}
-    return {"mean": float(mean), "low": float(low), "high": float(high), "cases": len(gains)} | {
-        name: int(flags.sum()) for name, flags in counts.items()
-    }
+    mean, low, high = map(float, mean_interval(gains["gain"]))
+    flags = {"won": gains["gain"] > 0, "lost": gains["gain"] < 0}
+    flags |= {"better": gains["better_paired"], "worse": gains["worse_paired"]}
+    found = {"mean": mean, "low": low, "high": high, "interval": with_interval(mean, low, high)}
+    return found | {"cases": len(gains)} | {name: int(flag.sum()) for name, flag in flags.items()}
 
 
 def over_rivals(results, experiment, protocol="matched"):
@@ -177,8 +154,8 @@ def over_rivals(results, experiment, protocol="matched"):
         found, clear = over_cases(rows), rows.filter(regex="^(better|worse)_").sum()
         yield (
             f"Gain over {'no weights' if rival == NO_WEIGHTS else rival}: "
-            f"{with_interval(found['mean'], found['low'], found['high'])} points; {found['won']} "
-            f"of {len(rows)} cases won, {found['lost']} lost. Significantly better in "
+            f"{found['interval']} points; {found['won']} of {len(rows)} cases won, "
+            f"{found['lost']} lost. Significantly better in "
             f"{clear['better_paired']} (paired), {clear['better_welch']} (Welch), "
             f"{clear['better_holm']} (Holm), {clear['better_corrected']} (corrected for rows that "
             f"runs share), worse in {clear['worse_paired']} (paired)"
@@ -196,10 +173,10 @@ def typefaces(results, experiment, protocol="matched"):
             continue
         means = runs.mean()
         best = means.idxmax()
-        tied = [m for m in methods if m != best and t_tests(runs[best], runs[m])[0] >= ALPHA]
+        tied = [m for m in methods if m != best and t_test(runs[best] - runs[m]) >= ALPHA]
+        face, marked = "bold", [best, *tied]
         if tied and ties == "best italic":
-            alike = [m for m in methods if f"{means[m]:.4f}" == f"{means[best]:.4f}"]
-            marks.update({(case, m): "italic" for m in alike})
-        else:
-            marks.update({(case, m): "bold" for m in [best, *tied]})
+            face = "italic"
+            marked = [m for m in methods if f"{means[m]:.4f}" == f"{means[best]:.4f}"]
+        marks |= {(case, method): face for method in marked}
     return marks

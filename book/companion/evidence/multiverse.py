@@ -29,12 +29,12 @@ def protocol_of(universe):
 
 
 def _about(universe):
-    return read()["unchanged"] if universe == BASELINE else read()["universes"].get(universe, {})
+    return read()["unchanged"] if universe == BASELINE else read()["universes"][universe]
 
 
 def universe_name(universe):
     """Name a universe in words."""
-    return _about(universe).get("name", universe.replace("-", " "))
+    return _about(universe)["name"]
 
 
 # What the runs say
@@ -48,15 +48,15 @@ def universe_gains(results, experiment):
         found = gains.over_cases(gains.paired(results, experiment, protocol))
         if found["cases"]:
             means = gains.case_means(results, experiment, protocol)[[NO_WEIGHTS, RIVAL, METHOD]]
-            rows[universe] = {"gain": found.pop("mean")} | means.mean().to_dict() | found
+            rows[universe] = {"gain": found.pop("mean"), **means.mean(), **found}
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("universe")
     return table.sort_values("gain", ascending=False, kind="stable")
 
 
 def universe_change(results, experiment, universe):
     """What a changed choice does to DDR-uLSIF's accuracy, case by case, on the same runs."""
-    names = {"changed": universe, "base": BASELINE}
-    runs = {k: _by_run(results, experiment, protocol_of(n))["accuracy"] for k, n in names.items()}
+    names = (universe, BASELINE)
+    runs = {name: _by_run(results, experiment, protocol_of(name))["accuracy"] for name in names}
     return gains.paired_table(pd.DataFrame(runs).dropna() / 100, experiment, *names)
 
 
@@ -74,7 +74,7 @@ def gain_changes(results, experiment):
         if len(change):
             change = change.groupby(level="case").mean()
             gain, accuracy = change["gain"], change["accuracy"].mean()
-            p = float(gains.corrected_t_test(gain, 0))
+            p = float(gains.t_test(gain))
             rows[universe] = *gains.mean_interval(gain), gain.sem(), accuracy, len(change), p
     columns = ["change", "low", "high", "error", "accuracy_change", "cases", "p"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("universe")
@@ -194,19 +194,17 @@ def largest_changes(results, count=10):
 
 def _changes(changes):
     """Changes of the gain in points, with Holm's p over all tables, and shrunken."""
-    rows = [
-        {
-            "Paper's table": table_title(row.experiment).removeprefix("Paper's Table "),
-            "Changed to": universe_name(row.universe),
-            "Change": with_interval(row.change, row.low, row.high),
-            "Shrunken": points(row.shrunk),
-            "p": f"{row.p:.3f}",
-            "Holm's p": f"{row.p_holm:.2f}",
-            "Change of DDR's accuracy": points(row.accuracy_change),
-        }
-        for row in changes.itertuples()
-    ]
-    return pd.DataFrame(rows)
+    titles = changes["experiment"].map(table_title)
+    shown = {
+        "Paper's table": titles.str.removeprefix("Paper's Table "),
+        "Changed to": changes["universe"].map(universe_name),
+        "Change": list(map(with_interval, changes["change"], changes["low"], changes["high"])),
+        "Shrunken": changes["shrunk"].map(points),
+        "p": changes["p"].map("{:.3f}".format),
+        "Holm's p": changes["p_holm"].map("{:.2f}".format),
+        "Change of DDR's accuracy": changes["accuracy_change"].map(points),
+    }
+    return pd.DataFrame(shown)
 
 
 def joint_reading(joint, experiment):
@@ -273,24 +271,19 @@ def deviation_changes(results):
 
 def deviations_table(found):
     """Tabulate the measured choices, the largest change first; a click on a head sorts anew."""
-    shown = _changes(found)
-    shown.insert(
-        0,
-        "Open choice",
-        "{ref}`" + found["title"] + " <deviation-" + found["id"].str.lower() + ">`",
-    )
+    links = "{ref}`" + found["title"] + " <deviation-" + found["id"].str.lower() + ">`"
+    shown = pd.concat([links.rename("Open choice"), _changes(found)], axis=1)
     about = "What each open choice changes in the gain of DDR-uLSIF over uLSIF, in points"
     return Markdown(captioned(shown, about, "deviations-effects", "worded sortable"))
 
 
 def deviations_figure(found):
     """Draw the change of the gain by each choice, one panel a table, largest first."""
-    parts = {e: found[found["experiment"] == e].sort_values("change") for e in EXPERIMENTS}
-    heights = [len(part) + 1.5 for part in parts.values()]
-    figure, axes = new_figure(
-        7.2, 0.19 * sum(heights) + 0.6, rows=len(parts), sharex=True, height_ratios=heights
-    )
-    for axis, (experiment, part) in zip(axes, parts.items(), strict=True):
+    rows = [(found["experiment"] == experiment).sum() + 1.5 for experiment in EXPERIMENTS]
+    size, panels = (7.2, 0.19 * sum(rows) + 0.6), {"sharex": True, "height_ratios": rows}
+    figure, axes = new_figure(*size, rows=len(rows), **panels)
+    for axis, experiment in zip(axes, EXPERIMENTS, strict=True):
+        part = found[found["experiment"] == experiment].sort_values("change")
         _clear_and_not(axis, "x", np.arange(len(part)), part["change"], part["low"], part["high"])
         axis.axvline(0, color=COLORS["black"], lw=1)
         axis.set_yticks(range(len(part)), map(universe_name, part["universe"]), size=8)
@@ -319,14 +312,12 @@ def claims_quoted():
 
 def _measured(results, claims, entry):
     """What measures a deviation that no universe of the multiverse varies."""
-    [(kind, effect)] = entry["effect"].items()
-    if kind == "not_measured":
-        return [f"not measured: {effect}"]
-    if kind == "claim":
-        return claims.loc[claims["id"] == effect, "evidence"].tolist()
-    if kind == "tests":
+    effect = entry["effect"]
+    if "tests" in effect:
         return [f"{e}: {line}" for e in EXPERIMENTS for line in gains.over_rivals(results, e)]
-    return []
+    if "not_measured" in effect:
+        return [f"not measured: {effect['not_measured']}"]
+    return claims.loc[claims["id"] == effect.get("claim"), "evidence"].tolist()
 
 
 def differences(results, experiment):

@@ -17,57 +17,49 @@ from companion.evidence.plots import estimates
 from companion.evidence.tables import points
 from companion.paths import PROTOCOLS
 
+NEW = "a new dataset"
+
 
 class Expectation(NamedTuple):
-    """Mean gain over cases, prediction for a new one, and each case's shrunken gain, in points."""
+    """Shrunken gains of all cases and of a new one in points; spread of the cases; P(gain > 0)."""
 
-    mean: float
+    gains: pd.DataFrame
     between: float
-    low: float
-    high: float
     probability: float
-    cases: pd.DataFrame
 
 
 def expectation(results, protocol):
     """Predict the gain of DDR on a new dataset: 95 % interval and probability of a gain."""
     real = [paired(results, name, protocol, rival=NO_WEIGHTS) for name in ("biased", "cross")]
-    gains = pd.concat([table for table in real if len(table)])
-    gains = gains[gains["n"] > 1]
-    half = (gains["high"] - gains["low"]) / 2
-    error = half / stats.t.ppf(0.975, gains["n"] - 1)
+    gains = pd.concat([table for table in real if len(table)]).query("n > 1")
+    error = (gains["high"] - gains["low"]) / 2 / stats.t.ppf(0.975, gains["n"] - 1)
     mean, of_mean, between, shrunk, spread = shrunken(gains["gain"], error)
-    degrees = len(gains) - 2
-    scale = np.hypot(between, of_mean)
-    reach = stats.t.ppf(0.975, degrees) * scale
-    cases = pd.DataFrame({"case": gains["case"], "gain": gains["gain"], "shrunk": shrunk})
-    cases = cases.assign(low=shrunk - 1.96 * spread, high=shrunk + 1.96 * spread)
-    probability = stats.t.cdf(mean / scale, degrees)
-    return Expectation(mean, between, mean - reach, mean + reach, probability, cases)
+    scale, degrees = np.hypot(between, of_mean), len(gains) - 2
+    half = np.append(1.96 * spread, stats.t.ppf(0.975, degrees) * scale)
+    found = pd.DataFrame({"mean": np.append(shrunk, mean)}, index=[*gains["case"], NEW])
+    found = found.assign(low=found["mean"] - half, high=found["mean"] + half)
+    return Expectation(found, between, stats.t.cdf(mean / scale, degrees))
 
 
 def sentence(results):
     """Say in one sentence what a new dataset may show, with either kind of settings."""
-    found = {name: expectation(results, name) for name in PROTOCOLS}
-    parts = [
-        f"with {name} settings between {points(e.low)} and {points(e.high)} points (gain in "
-        f"{100 * e.probability:.0f} % of datasets, mean {points(e.mean)})"
-        for name, e in found.items()
-    ]
+    said = []
+    for protocol in PROTOCOLS:
+        gains, _, probability = expectation(results, protocol)
+        mean, low, high = map(points, gains.loc[NEW])
+        said.append(
+            f"with {protocol} settings between {low} and {high} points (gain in "
+            f"{100 * probability:.0f} % of datasets, mean {mean})"
+        )
     return Markdown(
-        f"On a new dataset like the {len(found['tuned'].cases)} real ones here, expect DDR to "
-        f"change the accuracy over no weights {' and '.join(parts)}."
+        f"On a new dataset like the {len(gains) - 1} real ones here, expect DDR to "
+        f"change the accuracy over no weights {' and '.join(said)}."
     )
 
 
 def picture(results):
     """Draw the shrunken gain of every real case, and below them what a new one may show."""
-    panels = {}
-    for protocol in PROTOCOLS:
-        found = expectation(results, protocol)
-        shown = found.cases.set_index("case")[["shrunk", "low", "high"]].T.to_dict("list")
-        new = {"a new dataset": (found.mean, found.low, found.high)}
-        panels[f"{protocol} settings"] = shown | new
+    panels = {f"{name} settings": expectation(results, name).gains.T for name in PROTOCOLS}
     return estimates(panels, "gain over no weights in points")
 
 

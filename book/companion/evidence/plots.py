@@ -1,32 +1,14 @@
 """The look that all figures share, and pictures of gains with their intervals."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL, paired
-from companion.paths import short_case
+from companion.paths import BOOK, read_yaml, short_case
 
-#: Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
-COLORS = {
-    "blue": "#0072B2",
-    "red": "#D55E00",
-    "green": "#009E73",
-    "purple": "#CC79A7",
-    "orange": "#E69F00",
-    "grey": "#666666",
-    "black": "#000000",
-}
-_STYLE: dict[Any, Any] = {
-    "font.size": 9.5,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-}
+#: Colours by name, and matplotlib's settings.
+COLORS, _STYLE = read_yaml(BOOK / "figures.yml").values()
 
 
 def legend_below(figure, handles, columns=None):
@@ -40,11 +22,6 @@ def new_figure(width, height, rows=1, columns=1, **options):
     with rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         return figure, figure.subplots(rows, columns, squeeze=False, **options).ravel()
-
-
-def half_widths(rows):
-    """Half the length of intervals, zero where there is none."""
-    return np.nan_to_num(((rows["high"] - rows["low"]) / 2).to_numpy(dtype=float))
 
 
 def rows_axis(axis, names, label):
@@ -82,7 +59,8 @@ def gains_by_case(axis, cases, printed, ours):
         rows, aside = rows[rows["case"].isin(cases)], 0.36 * (k - (len(ours) - 1) / 2)
         height = [cases.index(case) + aside for case in rows["case"]]
         style = {"fmt": "os"[k], "color": COLORS[("blue", "red")[k]], "ms": 4.5, "capsize": 2}
-        axis.errorbar(rows["gain"], height, xerr=half_widths(rows), label=name, **style)
+        half = ((rows["high"] - rows["low"]) / 2).fillna(0)  # one run has no interval
+        axis.errorbar(rows["gain"], height, xerr=half, label=name, **style)
 
 
 def forest(runs, experiment, protocol, cases, pairs=((METHOD, RIVAL), (METHOD, NO_WEIGHTS))):

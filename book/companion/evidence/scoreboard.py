@@ -7,13 +7,10 @@ from IPython.display import Markdown
 from companion.evidence import gains
 from companion.evidence import printed as paper
 from companion.evidence.gains import METHOD, RIVAL
-from companion.evidence.plots import COLORS, gains_by_case, new_figure
+from companion.evidence.plots import COLORS, gains_by_case, legend_below, new_figure
 from companion.evidence.tables import captioned, mean_sd, points, tally, unbroken, with_interval
 from companion.evidence.verdicts import WORDS, compare, effect_words, summary, worlds
 from companion.paths import EXPERIMENTS, PROTOCOLS
-
-UNSEEN = ("validated", "never seen")
-
 
 # All tables at once. What is `judged` comes from `companion.evidence.verdicts.judge_all`.
 
@@ -30,12 +27,10 @@ def verdicts_table(judged):
         values_found = tally(verdict.values["value"], "agrees", "near", "differs")
         orders_found = tally(verdict.orders["order"], "kept", "open", "reversed")
         agree, kept = (f"{verdict.expected[mark]:.0f}" for mark in ("agrees", "kept"))
-        counts = {
-            "Verdict": verdict.word,
-            "Values: agree, near, differ (expected to agree)": f"{values_found} ({agree})",
-            "Orders: kept, open, reversed (expected to be kept)": f"{orders_found} ({kept})",
-        }
-        rows.append(_row(*key) | counts)
+        row = _row(*key) | {"Verdict": verdict.word}
+        row["Values: agree, near, differ (expected to agree)"] = f"{values_found} ({agree})"
+        row["Orders: kept, open, reversed (expected to be kept)"] = f"{orders_found} ({kept})"
+        rows.append(row)
     about = f"Verdicts on the {len(paper.values())} printed values, by table and protocol"
     return Markdown(captioned(pd.DataFrame(rows).map(unbroken), about, "headline"))
 
@@ -44,14 +39,11 @@ def effects_table(judged):
     """Tabulate the printed gain of DDR over uLSIF beside ours, as share and as difference."""
     rows = []
     for key, verdict in judged.items():
-        found = verdict.effect
-        gains = {
-            "Printed gain": points(found.printed),
-            "Our gain": points(found.ours),
-            "Share": effect_words(found).replace(" of the printed gain", ""),
-            "Ours minus printed": with_interval(found.difference, found.low, found.high),
-        }
-        rows.append(_row(*key) | gains)
+        found, row = verdict.effect, _row(*key)
+        row |= {"Printed gain": points(found.printed), "Our gain": points(found.ours)}
+        row["Share"] = effect_words(found).replace(" of the printed gain", "")
+        row["Ours minus printed"] = with_interval(found.difference, found.low, found.high)
+        rows.append(row)
     about = f"Mean gain of {METHOD} over {RIVAL} beside the printed one, in points"
     return Markdown(captioned(pd.DataFrame(rows), about, "effects", "worded"))
 
@@ -66,8 +58,7 @@ def worlds_figure(results):
             left = left + found[word]
         axis.set(xlim=(0, 1), title=paper.table_title(experiment).removeprefix("Paper's "))
     axes[0].invert_yaxis()
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    legend_below(figure, axes[0].get_legend_handles_labels()[0])
     return figure
 
 
@@ -89,7 +80,7 @@ def roles_table(judged):
 
 def unseen(judged):
     """Count the verdicts on the values that no choice looked at, by protocol."""
-    return by_role(judged).loc[list(UNSEEN)].groupby(level="protocol").sum()
+    return by_role(judged).loc[["validated", "never seen"]].groupby(level="protocol").sum()
 
 
 def headline(judged):
@@ -107,7 +98,7 @@ def headline(judged):
 def gains_figure(results):
     """Draw the gain over uLSIF in every case: printed, matched and tuned."""
     printed = {e: paper.printed_gains(e, METHOD, RIVAL) for e in EXPERIMENTS}
-    heights = [len(printed[e]) + 2 for e in EXPERIMENTS]
+    heights = [len(cases) + 2 for cases in printed.values()]
     figure, (first, long, second, unused) = new_figure(
         8.6, 0.2 * heights[-1] + 1, 2, 2, height_ratios=heights[:2]
     )
@@ -147,18 +138,13 @@ def section(results, judged, experiment, protocol):
         f"- {summary(verdict)}.",
         *(f"- {line}." for line in gains.over_rivals(results, experiment, protocol)),
     ]
-    key, name = f"{experiment}-{protocol}", paper.table_name(experiment)
+    key, under = f"{experiment}-{protocol}", f"{protocol} protocol"
     compared = beside(results, experiment, protocol).rename(columns={"n_tr": "Samples"})
-    tables = [
-        ("scoreboard", f"{paper.table_title(experiment)} beside our runs", compared.map(unbroken)),
-        ("orders", f"Pairs of methods that {name} ranks", orders_table(verdict)),
-    ]
-    parts = [
-        captioned(table, f"{about}, {protocol} protocol", f"{kind}-{key}", "numeric")
-        for kind, about, table in tables
-        if len(table)
-    ]
-    return Markdown("\n\n".join(["\n".join(lines), *parts]))
+    about = f"{paper.table_title(experiment)} beside our runs, {under}"
+    values = captioned(compared.map(unbroken), about, f"scoreboard-{key}", "numeric")
+    about = f"Pairs of methods that {paper.table_name(experiment)} ranks, {under}"
+    orders = captioned(orders_table(verdict), about, f"orders-{key}", "numeric")
+    return Markdown("\n\n".join(["\n".join(lines), values, orders]))
 
 
 def beside(results, experiment, protocol="matched"):
@@ -200,16 +186,8 @@ def orders_table(verdict):
     """Tabulate the judged pairs, those that were not kept first."""
     place = {"reversed": 0, "open": 1, "kept": 2}
     orders = verdict.orders.sort_values("order", key=lambda o: o.map(place), kind="stable")
-    rows = [
-        {
-            "Case": row.case,
-            "Above in print": row.better,
-            "Below": row.worse,
-            "Order": row.order,
-            "Ours, points": points(row.gain),
-            "p in print": f"{row.p_printed:.2g}",
-            "p of ours": f"{row.p:.2g}",
-        }
-        for row in orders.itertuples()
-    ]
-    return pd.DataFrame(rows).map(unbroken)
+    orders["gain"] = orders["gain"].map(points)
+    orders[["p_printed", "p"]] = orders[["p_printed", "p"]].map("{:.2g}".format)
+    columns = ["case", "better", "worse", "order", "gain", "p_printed", "p"]
+    heads = ["Case", "Above in print", "Below", "Order", "Ours, points", "p in print", "p of ours"]
+    return orders[columns].set_axis(heads, axis=1).map(unbroken)

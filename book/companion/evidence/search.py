@@ -92,12 +92,10 @@ def own_tables(name):
     search, results, said = searching.read_search(name), published_results(), []
     for protocol, truth in search["own"].items():
         table = searching.set_of(search, accuracies(results, search["experiment"], protocol))
-        names = searching.names_of(table[table["member"]])
-        there = "among them" if truth in set(names) else "not among them"
+        names = set(searching.names_of(table[table["member"]]))
+        there = "among them" if truth in names else "not among them"
         outside = " (whose protocol is not in the search)" if truth == "none" else ""
-        found = (
-            f"{len(names)} protocols, the true one {there}" if len(names) else "the set is empty"
-        )
+        found = f"{len(names)} protocols, the true one {there}" if names else "the set is empty"
         said.append(f"*{protocol}*{outside}: {found}")
     return Markdown(f"*Our own published tables, searched like the paper's*: {'; '.join(said)}.")
 
@@ -105,17 +103,14 @@ def own_tables(name):
 def best(name, rows=10):
     """Tabulate the protocols that pass in most halves, then those that come nearest."""
     table = searching.published(name)
-    table["name"] = searching.names_of(table).str.replace(" | ", "; ")
     order = table.sort_values(["passed", "score"], ascending=[False, True], kind="stable")
-    shown = [
-        {
-            "Protocol": row.name,
-            "Misses by": f"{row.score:.4f}",
-            "Within chance in": f"{row.passed:.0%} of the halves",
-            "In the set": "yes" if row.member else "no",
-        }
-        for row in order.head(max(rows, int(table["member"].sum()))).itertuples()
-    ]
+    first = order.head(max(rows, table["member"].sum()))
+    shown = {
+        "Protocol": searching.names_of(first).str.replace(" | ", "; "),
+        "Misses by": first["score"].map("{:.4f}".format),
+        "Within chance in": first["passed"].map("{:.0%} of the halves".format),
+        "In the set": first["member"].map({1: "yes", 0: "no"}),
+    }
     about = "Protocols by how often both halves miss the printed numbers by chance alone"
     return Markdown(captioned(pd.DataFrame(shown), about, f"search-{name}-best", "worded"))
 
@@ -126,11 +121,11 @@ def figure(name):
     table = table.sort_values("score")
     figure, (axis,) = new_figure(7.6, 3.4)
     rank, member = np.arange(1, len(table) + 1), table["member"] == 1
-    looks = {"color": COLORS["blue"]}, {"mfc": "none", "mec": COLORS["grey"]}
-    for part, label, look in zip(
-        (member, ~member), ("in the set", "not in it"), looks, strict=True
+    for part, label, fill, edge in (
+        (member, "in the set", COLORS["blue"], COLORS["blue"]),
+        (~member, "not in it", "none", COLORS["grey"]),
     ):
-        axis.plot(table["score"][part], rank[part], "o", ms=4, label=label, **look)
+        axis.plot(table["score"][part], rank[part], "o", ms=4, label=label, mfc=fill, mec=edge)
     chance = np.quantile(found.loc[found["trial"] == "permuted", "best"], [0.05, 0.95])
     axis.axvspan(*chance, color=COLORS["red"], alpha=0.15, lw=0, label="nearest, rows shuffled")
     axis.set(xlabel="root mean square distance from the paper", ylabel="rank", yscale="log")
@@ -172,7 +167,8 @@ def _correct(name, once):
     wanted = level.iloc[:, 0].isin(["one for all runs", "one direction for all runs"]) == once
     for choice, right in (("final kernel", "of cross-validation"), ("scored on", "both classes")):
         wanted &= level.get(choice, right) == right
-    return searching.cells_of(table[wanted], NO_WEIGHTS)
+    wide = table[wanted].filter(regex=rf"^mean\|.*\|{NO_WEIGHTS}$")
+    return wide.rename(columns=lambda name: name.split("|")[1])
 
 
 def mixtures_figure():
@@ -181,13 +177,13 @@ def mixtures_figure():
     A collapsed run has the share of the larger class, one that works what tuned settings reach;
     the printed mean then says how many collapsed, and with it how far the runs would spread.
     """
-    tuned = case_means(published_results(), "biased", "tuned")
-    collapsed = {case: np.unique(load_case(case).y, return_counts=True)[1] for case in tuned.index}
-    printed = values("biased")
-    printed["expected"] = [
-        two_point_sd(c.mean, (of := collapsed[c.case]).max() / of.sum(), tuned.at[c.case, c.method])
-        for c in printed.itertuples()
-    ]
+    tuned, printed = case_means(published_results(), "biased", "tuned"), values("biased")
+    works = np.array([tuned.at[cell.case, cell.method] for cell in printed.itertuples()])
+    labels = {case: pd.Series(load_case(case).y) for case in tuned.index}
+    collapsed = {case: y.value_counts(normalize=True).max() for case, y in labels.items()}
+    apart = works - printed["case"].map(collapsed)
+    share = ((works - printed["mean"]) / apart).clip(0, 1).where(apart > 0, 0)  # that collapsed
+    printed["expected"] = np.sqrt(share * (1 - share)) * apart.abs()
     figure, (axis,) = new_figure(6.2, 4.2)
     columns = printed.groupby("method", sort=False)
     for (method, cells), color in zip(columns, COLORS.values(), strict=False):
@@ -199,12 +195,6 @@ def mixtures_figure():
     axis.set(xlabel="sd of a mixture of the two, with the printed mean", ylabel="printed sd")
     axis.legend(frameon=False)
     return figure
-
-
-def two_point_sd(mean, collapsed, works):
-    """The sd of runs that either collapse or work, whose mean is known."""
-    share = np.clip((works - mean) / (works - collapsed), 0, 1) if works > collapsed else 0.0
-    return float(np.sqrt(share * (1 - share)) * abs(works - collapsed))
 
 
 # The columns that took no part in a search, and DDR's inner choices
@@ -270,9 +260,8 @@ def ranked(results):
         column = f"{RIVAL}: {by}"
         cells = column_of(results, "cross", protocol["protocol"], column)
         draws = accuracies(results, "cross", protocol["protocol"])[column].unstack("seed")
-        own = searching.Candidates([""], [], draws.loc[cells.index].to_numpy()[None])
-        sizes = ledger()["runs"], draws.shape[1]
-        most = searching.limits(own, search, np.ones((1, len(cells))), sizes).item()
+        draws, sizes = draws.loc[cells.index].to_numpy()[None], (ledger()["runs"], draws.shape[1])
+        most = searching.limits(draws, search["set"], np.ones((1, len(cells))), sizes).item()
         rows.append(("; ".join(apart), cells, distance(cells), most))
     return sorted(rows, key=lambda row: row[2])
 
@@ -331,33 +320,30 @@ def inner(results, name):
     printed = printed_means(search["experiment"])[METHOD]
     for protocol, choice, runs in _inner_runs(results, name):
         means = runs.groupby(level="case").mean()
-        off = means[METHOD] - printed
+        off, gain = means[METHOD] - printed, 100 * (means[METHOD] - means[RIVAL]).mean()
         half = off.index.str.endswith(tuple(search["ddr_choice"]))
-        rows.append({
-            "protocol": protocol, "choice": choice, "runs": len(runs) // len(means),
-            "chosen_on": _rms(off[half]), "judged_on": _rms(off[~half]),
-            "gain": 100 * (means[METHOD] - means[RIVAL]).mean(),
-        })  # fmt: skip
-    table = pd.DataFrame(rows)
+        misses = _rms(off[half]), _rms(off[~half])
+        rows.append((protocol, choice, len(runs) // len(means), *misses, gain))
+    columns = ["protocol", "choice", "runs", "chosen_on", "judged_on", "gain"]
+    table = pd.DataFrame(rows, columns=columns)
     best = table.groupby("protocol")["chosen_on"].transform("idxmin")
     return table.assign(chosen=best == table.index)
 
 
 def inner_choices(results, name):
     """Tabulate DDR's inner choices, the one that is chosen on one half in bold."""
-    rows = [
-        {
-            "Protocol": row.protocol.removeprefix("slip:"),
-            "DDR's choice": f"**{row.choice}**" if row.chosen else row.choice,
-            "Runs": row.runs,
-            "On the half of the choice": f"{row.chosen_on:.4f}",
-            "On the other half": f"{row.judged_on:.4f}",
-            "Gain over uLSIF": points(row.gain),
-        }
-        for row in inner(results, name).itertuples()
-    ]
+    found = inner(results, name)
+    bold = "**" + found["choice"] + "**"
+    shown = {
+        "Protocol": found["protocol"].str.removeprefix("slip:"),
+        "DDR's choice": bold.where(found["chosen"], found["choice"]),
+        "Runs": found["runs"],
+        "On the half of the choice": found["chosen_on"].map("{:.4f}".format),
+        "On the other half": found["judged_on"].map("{:.4f}".format),
+        "Gain over uLSIF": found["gain"].map(points),
+    }
     about = "DDR's inner choices: root mean square miss of the printed means of its column"
-    return Markdown(captioned(pd.DataFrame(rows), about, f"search-{name}-inner", "worded"))
+    return Markdown(captioned(pd.DataFrame(shown), about, f"search-{name}-inner", "worded"))
 
 
 def inner_reading(results, name):
@@ -384,8 +370,8 @@ def lead(results):
         if published["biased", name]["rule"]["final kernel"] != "chosen":
             missed[name] = _rms(column_of(results, "biased", name, RIVAL)["delta"])
     protocol = min(missed, key=missed.get)
-    table = inner(results, "biased-kernels").query("protocol == @protocol and chosen")
-    choice = table["choice"].item()
+    choices = inner(results, "biased-kernels").query("protocol == @protocol and chosen")
+    choice = choices["choice"].item()
     mnist = column_of(results, "biased", protocol, f"{METHOD}: {choice}")
     mnist = mnist.loc[["MNIST5v6", "MNIST3v8"]]
     survives = mnist["value"].isin(["agrees", "near"]).all()

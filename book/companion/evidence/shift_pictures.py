@@ -11,23 +11,18 @@ from ddr.guard import RULE
 
 def rule_that_runs():
     """Figure of the rule that runs, with the share of natural fits that leave at each question."""
-    seen = shifts.stored("scores")
-    seen = seen[seen.kind.isin(shifts.NATURAL)]
-    large = shifts.is_large(RULE, seen)
-    questions = {
-        f"Did the class prior change?\np < {RULE.prior_p:g}": seen.prior_p < RULE.prior_p,
-        f"Can this learner tell it?\ncondition ≤ {RULE.condition:g}": (
-            seen.condition <= RULE.condition * np.where(large, 4, 1)
-        ),
-        f"Does it explain the shift?\ncorrected, AUC within {RULE.residual:g} of 0.5": (
-            large | ((seen.residual_auc - 0.5).abs() <= RULE.residual)
-        ),
-    }
+    seen = shifts.group("natural")
+    questions = (
+        f"Did the class prior change?\np < {RULE.prior_p:g}",
+        f"Can this learner tell it?\ncondition ≤ {RULE.condition:g}",
+        f"Does it explain the shift?\ncorrected, AUC within {RULE.residual:g} of 0.5",
+    )
+    answers = zip(questions, shifts.answers(RULE, seen), strict=True)
     figure, (axes,) = new_figure(7, 3.4)
     box = {"boxstyle": "round", "fc": "white", "ec": COLORS["blue"]}
     words = {"ha": "center", "va": "center"}
     left, share = np.ones(len(seen), dtype=bool), partial(np.average, weights=seen.weight)
-    for y, (question, yes) in enumerate(questions.items()):
+    for y, (question, yes) in enumerate(answers):
         gone, left = left & ~yes, left & yes
         axes.text(0, -y, question, bbox=box, **words)
         axes.annotate("", (1.0, -y), (0.58, -y), arrowprops={"arrowstyle": "->"})
@@ -39,31 +34,18 @@ def rule_that_runs():
     axes.text(0, -len(questions), answer, bbox=box | {"fc": "#e6f0f7"}, **words)
     note = (
         f"Where the AUC is at least {RULE.large:g} and correcting the prior leaves at most half\n"
+        f"of it, a condition up to {4 * RULE.condition:g} will do, and the third answer is yes."
     )
-    note += f"of it, a condition up to {4 * RULE.condition:g} will do, and the third answer is yes."
     axes.text(0.55, -len(questions), note, va="center", fontsize=8)
     axes.set(xlim=(-0.6, 2.1), ylim=(-len(questions) - 0.4, 0.4))
     axes.axis("off")
     return figure
 
 
-_DRAWN = {
-    "offsets": ("black", "-"),
-    "best": ("blue", "-"),
-    "sure": ("green", "-"),
-    "random": ("orange", "--"),
-    "random, sure": ("purple", "--"),
-    "model picker": ("red", ":"),
-    "CODA": ("red", "-."),
-    "added asked 20": ("grey", "-"),
-    "added random 20": ("grey", "--"),
-}
-
-
 def gain_by_labels():
     """Figure: gain against the number of labels, for every strategy."""
     figure, (axes,) = new_figure(7.5, 3.4)
-    for strategy, (color, line) in _DRAWN.items():
+    for strategy, (color, line) in shifts.LINES.items():
         found = {b: shifts.reached(strategy, b) for b in shifts.BUDGETS}
         found = {0: 0.0} | {b: gain for b, (gain, *_, n) in found.items() if n}
         name = shifts.STRATEGIES[strategy].replace("**", "").replace(" (the default)", "")

@@ -42,21 +42,17 @@ from IPython.display import Markdown
 from scipy.stats import t as student
 
 from companion.evidence.tables import captioned, points
-from companion.paths import ROOT
+from companion.paths import BOOK, ROOT, read_yaml
 from ddr.guard import Rule
 
 BENCH = ROOT / "benchmarks"
-NATURAL = ("time", "site", "group", "collection")
-ONLY_PRIOR = ("label", "strong label", "vanished class")
-MIXED = ("covariate", "cluster", "conditional")
-NOTHING = ("nothing",)
 BUDGETS = (10, 20, 50, 100)
 FIT = ["task", "learner", "size"]
 GROUPS = {
-    "natural": NATURAL,
-    "only class frequencies": ONLY_PRIOR,
-    "other made": MIXED,
-    "nothing shifted": NOTHING,
+    "natural": ("time", "site", "group", "collection"),
+    "only class frequencies": ("label", "strong label", "vanished class"),
+    "other made": ("covariate", "cluster", "conditional"),
+    "nothing shifted": ("nothing",),
 }
 GRID = {
     "prior_p": (0.001, 0.01, 0.05),
@@ -68,6 +64,8 @@ GRID = {
 STRENGTHS = (2, 4, 8, 16, 32)
 #: What is wanted: least mean, least worst task, largest share of fits that lose more than five.
 MEAN, WORST, LOSERS = -0.1, -3.0, 0.01
+#: What the tables call the columns of the benchmark, and how a picture draws them.
+METHODS, STRATEGIES, LINES = read_yaml(BOOK / "shift_methods.yml").values()
 
 
 @cache
@@ -81,24 +79,19 @@ def stored(name):
 # ------------------------------------------------------------------------------------ the rule
 
 
-def adapts(rule, seen):
-    """Where ``Rule.choose`` corrects the prior, for a whole table; a test holds both together."""
-    large = is_large(rule, seen)
-    known = seen.condition <= rule.condition * np.where(large, 4, 1)
-    explained = large | ((seen.residual_auc - 0.5).abs() <= rule.residual)
-    return (seen.prior_p < rule.prior_p) & known & explained
-
-
-def is_large(rule, seen):
-    """Where most of a large shift is explained by the prior."""
+def answers(rule, seen):
+    """The three answers of ``Rule.choose`` for a whole table; a test holds both together."""
     left = (seen.residual_auc - 0.5).abs()
-    return (seen.auc >= rule.large) & (left <= (seen.auc - 0.5) / 2)
+    large = (seen.auc >= rule.large) & (left <= (seen.auc - 0.5) / 2)
+    known = seen.condition <= rule.condition * np.where(large, 4, 1)
+    return seen.prior_p < rule.prior_p, known, large | (left <= rule.residual)
 
 
 def by_rule(scores):
     """Gain of every rule of the grid in each fit: a column a rule, the strictest first."""
     rules = [Rule(*limits) for limits in itertools.product(*GRID.values())]
-    gains = np.column_stack([scores.em.where(adapts(rule, scores), 0.0) for rule in rules])
+    adapts = np.column_stack([np.all(answers(rule, scores), axis=0) for rule in rules])
+    gains = np.where(adapts, scores[["em"]], 0.0)
     return pd.DataFrame(gains, scores.index, pd.Index(rules, tupleize_cols=False))
 
 
@@ -131,13 +124,13 @@ def missed(found, nothing=False):
 def best(table, scores):
     """The rule that misses least of what is wanted, and of these gains most."""
     short, won = 0.0, 0.0
-    for kinds in GROUPS.values():
+    for name, kinds in GROUPS.items():
         part = scores.kind.isin(kinds)
-        if not part.any():
-            continue
         found = summary(table[part], scores[part])
-        won += found["mean"] if kinds in (NATURAL, ONLY_PRIOR) else 0.0
-        short += missed(found, kinds is NOTHING) if kinds is not ONLY_PRIOR else 0.0
+        if name in ("natural", "only class frequencies"):
+            won += found["mean"]
+        if name != "only class frequencies":
+            short += missed(found, name == "nothing shifted")
     order = pd.DataFrame({"missed": short, "lost": -won}).round(6)
     return order.sort_values(["missed", "lost"], kind="stable").index[0]
 
@@ -186,8 +179,7 @@ def group(name, vault=None):
 
 def reach(column, name, vault=None):
     """What a method reaches on a group of kinds; see :func:`summary`."""
-    part = group(name, vault)
-    part = part[part[column].notna()]
+    part = group(name, vault).dropna(subset=column)
     return summary(part[column], part)
 
 
@@ -202,7 +194,7 @@ def told():
     known = found[~found.vault & (found.labels == 20)]
     for table, mine in found.groupby("table").groups.items():
         name = strength(known[known.table != table])
-        for what in ("", ", losers"):
+        for what in ("", ", losers", ", log-loss"):
             found.loc[mine, f"offsets{what}"] = found.loc[mine, f"{name}{what}"]
     return found
 
@@ -216,17 +208,18 @@ def _told(labels, vault=None):
 @cache
 def reached(strategy, labels, vault=None):
     """Mean gain, share of the oracle's, share of fits that lose over 5, and number of fits."""
-    part = _told(labels, vault)
-    part = part[part[strategy].notna()]
+    part = _told(labels, vault).dropna(subset=strategy)
     means = by_task(part[[strategy, "oracle"]], part).mean()
     losers = part[f"{strategy}, losers"].mean()
     return means[strategy], means[strategy] / means["oracle"], losers, len(part)
 
 
-def _line(name, gain, scores, losers=None):
-    mean, low, high = clustered(gain, scores)
-    found, tasks = summary(gain, scores), by_task(gain, scores)
-    losers = found["losers"] if losers is None else losers.mean()
+def _line(name, column, scores):
+    scores = scores.dropna(subset=column)
+    found, tasks = summary(scores[column], scores), by_task(scores[column], scores)
+    mean, low, high = clustered(scores[column], scores)
+    # With labels a stored fit is a mean over draws: what share of them loses is stored beside it.
+    losers = scores.get(f"{column}, losers", pd.Series(found["losers"])).mean()
     return {
         "method": name,
         "mean": points(mean),
@@ -237,42 +230,12 @@ def _line(name, gain, scores, losers=None):
     }
 
 
-METHODS = {
-    "guard": "**guard, table left out**",
-    "calibrated": "the same learner, calibrated",
-    "em": "EM, always",
-    "prior_ratio": "DDR's prior ratio",
-    "ratio": "uLSIF",
-    "ddr": "DDR",
-    "BBSE": "BBSE",
-    "RLLS": "RLLS",
-    "skada nearest": "skada, nearest neighbours",
-    "skada KLIEP": "skada, KLIEP",
-    "oracle": "*best candidate in hindsight*",
-}
-STRATEGIES = {
-    "offsets": "**asked: best, and an offset a class** (the default)",
-    "best": "asked: best",
-    "sure": "**asked: sure**",
-    "pairs": "asked by pairs: best",
-    "model picker": "Model Picker: best",
-    "CODA": "CODA: best",
-    "random": "random rows: best",
-    "random, sure": "random rows: sure",
-    "offsets, random": "random rows: best, and an offset a class",
-    "judged": "asked: best with offsets, without, or rows added, by five-fold judging",
-    "added asked 20": "asked rows added to the source, weight 20",
-    "added random 20": "random rows added to the source, weight 20",
-}
-
-
 def without_labels():
     """Every method that needs no label, by kind of shift."""
     rows = []
     for column, name in METHODS.items():
-        natural = group("natural")[group("natural")[column].notna()]
-        row = _line(name, natural[column], natural)
-        row["log-loss"] = "–"
+        natural = group("natural").dropna(subset=column)
+        row = _line(name, column, natural) | {"log-loss": "–"}
         if f"{column}, log-loss" in natural:
             more = natural[f"{column}, log-loss"] - natural["none, log-loss"]
             row["log-loss"] = points(by_task(more, natural).mean())
@@ -291,12 +254,16 @@ def with_labels():
             gain, share, losers, n = reached(strategy, budget)
             part = f"{share:.0%}; {losers:.1%}".replace("-", "−")
             row[f"{budget} labels"] = f"{points(gain)} ({part})" if n else "–"
+        more = _told(20).dropna(subset=f"{strategy}, log-loss")
+        row["log-loss, 20 labels"] = points(by_task(more[f"{strategy}, log-loss"], more).mean())
         rows.append(row)
     spent = {f"{budget} labels": f"{_told(budget).used.mean():.1f}" for budget in BUDGETS}
+    spent["log-loss, 20 labels"] = "–"
     rows.append({"strategy": "*labels spent, where rows are asked for*"} | spent)
     caption = (
         "Gain on natural shifts by number of labels; in brackets the share of what the best "
-        "candidate in hindsight gains, and of fits that lose more than 5 points"
+        "candidate in hindsight gains, and of fits that lose more than 5 points; last, by how much "
+        "the log-loss grows"
     )
     return Markdown(captioned(pd.DataFrame(rows), caption, "shifts-labels"))
 
@@ -384,18 +351,14 @@ def words():
 
 def short():
     """The words and the methods that matter most, for the README."""
-    natural, told = group("natural"), _told(20)
     names = {"guard": "guard, no labels", "em": "EM, always", "ratio": "uLSIF", "ddr": "DDR"}
-    rows = [_line(name, natural[column], natural) for column, name in names.items()]
+    rows = [_line(name, column, group("natural")) for column, name in names.items()]
     names = {"sure": "sure", "best": "best", "offsets": "best and learning (default)"}
-    for column, name in names.items():
-        line = _line(f"guard, 20 labels, {name}", told[column], told, told[f"{column}, losers"])
-        rows.append(line)
+    rows += [_line(f"guard, 20 labels, {n}", column, _told(20)) for column, n in names.items()]
     return words().data, pd.DataFrame(rows)
 
 
 if __name__ == "__main__":
-    kept = stored("scores")
-    kept = kept[~kept.vault]
+    kept = stored("scores").query("not vault")
     print(best(by_rule(kept), kept))
     print(strength(_told(20, False)))

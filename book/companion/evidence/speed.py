@@ -19,9 +19,9 @@ RIVALS = {
 }
 
 
-def stored(path=RESULTS):
+def stored():
     """Read the rows of a benchmark, one a question, problem and method."""
-    return pd.read_csv(path, dtype={"failed": str, "commit": str})
+    return pd.read_csv(RESULTS, dtype={"failed": str, "commit": str})
 
 
 def answer(rows):
@@ -56,8 +56,6 @@ def table(rows, caption, name, *questions):
     place = chosen["question"].map(questions.index)
     chosen = chosen.assign(place=place).sort_values(["place", "columns", "rows", "problem"])
     formats = {
-        "problem": str,
-        "method": str,
         "seconds": _short,
         "times": _short,
         "megabytes": "{:,.0f}".format,
@@ -65,7 +63,7 @@ def table(rows, caption, name, *questions):
         "draws": "{:.0f}".format,
     }
     cells = {column: chosen[column].map(form) for column, form in formats.items()}
-    shown = pd.DataFrame(cells).replace("nan", "–")
+    shown = chosen[["problem", "method"]].assign(**cells).replace("nan", "–")
     heads = {"seconds": "CPU s", "megabytes": "memory, MB"}
     return Markdown(captioned(shown.rename(columns=heads), caption, name))
 
@@ -86,9 +84,9 @@ def picture(rows):
     return figure
 
 
-def machine(path=RESULTS):
+def machine():
     """List what decides a timing, and the commits that were measured."""
-    facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    facts["commits"] = ", ".join(sorted(stored(path)["commit"].unique()))
+    facts = json.loads(RESULTS.with_suffix(".json").read_text(encoding="utf-8"))
+    facts["commits"] = ", ".join(sorted(stored()["commit"].unique()))
     table = pd.DataFrame(facts.items(), columns=["what", "value"])
     return Markdown(captioned(table, "The machine and the versions", "benchmarks-machine"))

@@ -74,10 +74,8 @@ def html(table, caption=""):
     """Print a table of text as HTML with header cells that carry their scope."""
     head = "".join(f'<th scope="col">{_inline(name)}</th>' for name in table.columns)
     body = "".join(
-        f'<tr><th scope="row">{_inline(row[0])}</th>'
-        + "".join(_data_cell(cell) for cell in row[1:])
-        + "</tr>\n"
-        for row in table.astype(object).to_numpy().tolist()
+        f'<tr><th scope="row">{_inline(first)}</th>{"".join(map(_data_cell, others))}</tr>\n'
+        for first, *others in table.astype(object).to_numpy().tolist()
     )
     title = f"<caption>{_inline(caption)}</caption>\n" if caption else ""
     return (

@@ -22,6 +22,7 @@ from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 WHOLLY, PARTLY, FEW_REVERSED, AS_PRINTED, NONE, NEAR = 0.9, 0.5, 0.05, 0.75, 0.25, 0.02
 WORDS = ("reproduces", "reproduces in part", "does not reproduce")
 _DRAWS, _SEED = 400, 2014  # of simulated replications
+_OF_VALUES, _OF_ORDERS = ("agrees", "near"), ("kept", "reversed")  # the marks that count for a word
 #: The worlds in which a word is tried: what share of the printed gain is there.
 WORLDS = {"as printed": 1.0, "halved": 0.5, "quartered": 0.25, "nil": 0.0}
 
@@ -94,13 +95,12 @@ def compare(results, experiment, protocol="matched"):
     runs = gains.runs_of(results, experiment, protocol).groupby(["case", "method"])["accuracy"]
     ours = runs.agg(mean="mean", sd="std", n="count").reset_index()
     table = printed.rename(columns=named).merge(ours, "left").merge(roles(), "left")
-    theirs = [table[f"paper_{name}"].to_numpy() for name in ("mean", "sd", "n")]
-    mean, sd, n = (table[name].to_numpy(dtype=float) for name in ("mean", "sd", "n"))
-    low, high = gains.welch_interval(mean, sd, np.where(n > 1, n, np.nan), *theirs)
+    mean, sd, n = table["mean"], table["sd"], table["n"]
+    theirs = table["paper_mean"], table["paper_sd"], table["paper_n"]
+    low, high = gains.welch_interval(mean, sd, n.where(n > 1), *theirs)
     delta = mean - theirs[0]
     return table.assign(
-        n=table["n"].fillna(0).astype(int), delta=delta, low=low, high=high,
-        sd_ratio=sd / theirs[1],
+        n=n.fillna(0).astype(int), delta=delta, low=low, high=high, sd_ratio=sd / theirs[1],
         spread=spread_marks(sd, n, *theirs[1:]), value=value_marks(delta, low, high),
     )  # fmt: skip
 
@@ -118,21 +118,21 @@ def compare_columns(table):
 def compare_orders(results, experiment, protocol="matched"):
     """Judge each pair of compared methods that the printed numbers themselves tell apart."""
     wide, rows = 100 * gains.accuracies(results, experiment, protocol), []
-    names = {"method": "better", "method_rival": "worse", "p": "p_printed"}
-    pairs = distinguished(experiment).rename(columns=names)[["case", *names.values()]]
+    pairs = distinguished(experiment)
     for pair in pairs.itertuples():
         runs = wide[wide.index.get_level_values("case") == pair.case]
         better, worse = runs.reindex(columns=[pair.better, pair.worse]).dropna().to_numpy().T
         gain = float(np.mean(better - worse)) if len(better) else np.nan
-        rows.append((gain, float(gains.t_tests(better, worse)[0])))
+        rows.append((gain, float(gains.t_test(better - worse))))
     gain, p = np.array(rows).T
     return pairs.assign(gain=gain, p=p, order=order_marks(gain, p))
 
 
 def distinguished(experiment):
     """Pairs of a row whose printed means, sds and n differ by Welch's test, the better first."""
-    pairs = paper.printed_pairs(experiment)
-    return pairs[pairs["p"] < ALPHA]
+    names = {"method": "better", "method_rival": "worse", "p": "p_printed"}
+    pairs = paper.printed_pairs(experiment).rename(columns=names)[["case", *names.values()]]
+    return pairs[pairs["p_printed"] < ALPHA]
 
 
 def effect_of(ours, printed):
@@ -160,7 +160,7 @@ def table_effect(results, experiment, protocol="matched"):
 def correlations(results, experiment, protocol):
     """Correlation of the methods over our runs, case by case; none where nothing was run."""
     columns = list(paper.printed_means(experiment))
-    wide = gains.accuracies(results, experiment, protocol).reindex(columns=columns).astype(float)
+    wide = gains.accuracies(results, experiment, protocol).reindex(columns=columns)
     # Where a method was not run, or never varies, it has no correlation with others.
     return {
         case: wide[wide.index.get_level_values("case") == case].corr().fillna(0).to_numpy()
@@ -190,26 +190,19 @@ def simulated(experiment, alike, runs, share=1.0):
 
 def replicated(experiment, alike, runs, share=1.0):
     """Counts of marks and the share of the gain in replications where so much of it is there."""
-    drawn = simulated(experiment, alike, runs, share)
-    marks = [
-        value_marks(ours.mean(axis=1) - cell.mean, *_interval(ours, cell))
-        for cell in paper.values(experiment).itertuples()
-        for ours in [drawn[cell.case, cell.method]]
-    ]
-    orders = []
+    drawn, marks = simulated(experiment, alike, runs, share), []
+    for cell in paper.values(experiment).itertuples():
+        ours = drawn[cell.case, cell.method]
+        mean, sd = ours.mean(axis=1), ours.std(axis=1, ddof=1)
+        ends = gains.welch_interval(mean, sd, runs, cell.mean, cell.sd, cell.n)
+        marks.append(value_marks(mean - cell.mean, *ends))
     for row in distinguished(experiment).itertuples():
-        pair = drawn[row.case, row.method], drawn[row.case, row.method_rival]
-        orders.append(order_marks((pair[0] - pair[1]).mean(axis=1), gains.t_tests(*pair)[0]))
-    counts = {m: np.sum(np.array(marks) == m, axis=0) for m in ("agrees", "near")}
-    counts |= {m: np.sum(np.array(orders) == m, axis=0) for m in ("kept", "open", "reversed")}
+        gain = drawn[row.case, row.better] - drawn[row.case, row.worse]
+        marks.append(order_marks(gain.mean(axis=1), gains.t_test(gain)))
+    counts = {m: np.sum(np.array(marks) == m, axis=0) for m in (*_OF_VALUES, *_OF_ORDERS)}
     ours = [(drawn[c, METHOD] - drawn[c, RIVAL]).mean(axis=1) for c in paper.cases(experiment)]
     in_print = paper.printed_gains(experiment, METHOD, RIVAL).mean()
     return counts | {"share": 100 * np.mean(ours, axis=0) / in_print}
-
-
-def _interval(ours, cell):
-    moments = ours.mean(axis=1), ours.std(axis=1, ddof=1), ours.shape[1]
-    return gains.welch_interval(*moments, cell.mean, cell.sd, cell.n)
 
 
 def judge(results, experiment, protocol="matched"):
@@ -218,8 +211,8 @@ def judge(results, experiment, protocol="matched"):
     effect = table_effect(results, experiment, protocol)
     again = replicated(experiment, *_as_ours(results, experiment, protocol))
     judged = {  # the share of values, and of orders, that were run at all
-        **dict.fromkeys(("agrees", "near"), (table["value"] != "not run").mean()),
-        **dict.fromkeys(("kept", "open", "reversed"), (orders["order"] != "not run").mean()),
+        **dict.fromkeys(_OF_VALUES, (table["value"] != "not run").mean()),
+        **dict.fromkeys(_OF_ORDERS, (orders["order"] != "not run").mean()),
     }
     expected = {mark: float(again[mark].mean() * share) for mark, share in judged.items()}
     found = Counter(table["value"]) + Counter(orders["order"])
@@ -247,11 +240,9 @@ def worlds(results, experiment, protocol="matched"):
         for name, share in WORLDS.items()
     }
     expected = {mark: counts.mean() for mark, counts in drawn["as printed"].items()}
-    pairs, rows = len(distinguished(experiment)), {}
-    for name, counts in drawn.items():
-        words = _words(counts, expected, pairs)
-        rows[name] = {word: float(np.mean(words == word)) for word in WORDS}
-    return pd.DataFrame(rows).T
+    pairs = len(distinguished(experiment))
+    words = pd.DataFrame({name: _words(counts, expected, pairs) for name, counts in drawn.items()})
+    return pd.DataFrame({word: (words == word).mean() for word in WORDS})
 
 
 def _words(counts, expected, pairs):
@@ -291,7 +282,6 @@ def effect_words(effect):
     """Say how much of the printed gain is here."""
     if np.isnan(effect.share):
         return "the gain was not run"
-    ends = f"{100 * effect.share_low:.0f} to {100 * effect.share_high:.0f}".replace("-", "−")
-    interval = "no bounds" if np.isnan(effect.share_low) else f"95 % interval {ends}"
-    share = f"{100 * effect.share:.0f}".replace("-", "−")
-    return f"{share} % of the printed gain ({interval})"
+    ends = f"95 % interval {100 * effect.share_low:.0f} to {100 * effect.share_high:.0f}"
+    interval = "no bounds" if np.isnan(effect.share_low) else ends
+    return f"{100 * effect.share:.0f} % of the printed gain ({interval})".replace("-", "−")

@@ -78,7 +78,6 @@ def claims_table(ids, results, protocols):
     """Show the verdict on some of the paper's claims, with its evidence."""
     found = evaluate_claims(results, live=False, ids=ids)
     found["verdict"] = "**" + found["verdict"] + "**"
-    found["evidence"] = found["evidence"].where(found["evidence"] != "", found["reason"])
     shown = found[found["protocol"].isin(protocols)].rename(columns=_CLAIMS)
     return table(shown[[*_CLAIMS.values()]], "Verdicts with their evidence", align="left")
 

@@ -11,23 +11,13 @@ from IPython.display import HTML, clear_output
 
 from companion.evidence import multiverse, plots, scoreboard
 from companion.evidence.lessons import answers
+from companion.evidence.printed import ledger
 from companion.evidence.verdicts import judge, summary
 from companion.kit import display
 from companion.kit.parameters import validate_here
+from companion.paths import EXPERIMENTS
 from companion.runs.multiverse import altered
-from companion.runs.results import (
-    published_results,
-    recomputed,
-    stored_or_computed,
-    with_cases,
-)
-
-_EXPERIMENTS = {
-    "02_synthetic": "synthetic",
-    "03_biased_sampling": "biased",
-    "04_cross_dataset": "cross",
-}
-_TABLES = {"synthetic": 2, "biased": 3, "cross": 4}
+from companion.runs.results import published_results, recomputed, stored_or_computed, with_cases
 
 
 def say(text):
@@ -40,7 +30,9 @@ class Lesson:
 
     def __init__(self, notebook, scope):
         changes = validate_here(notebook, scope)
-        self.experiment, self.scope = _EXPERIMENTS[notebook], dict(scope)
+        # A notebook is named after its experiment.
+        self.experiment = next(name for name in EXPERIMENTS if name in notebook)
+        self.scope = dict(scope)
         self.protocol = scope["protocol"]
         self.settings = altered(self.experiment, self.protocol, changes)
         self.cases = self._cases()
@@ -89,7 +81,7 @@ class Lesson:
         table = scoreboard.wide(runs, self.experiment, name, judged=shifted)
         table = table[table.iloc[:, 0].astype(str).isin(found)]
         table = table.replace(" vs ", "\u00a0vs\u00a0", regex=True)  # no line break there
-        number, count = _TABLES[self.experiment], display.run_count(runs)
+        number, count = ledger()["tables"][self.experiment]["number"], display.run_count(runs)
         caption = f"Our Table {number}: mean ± sd of {count}, {self.protocol} settings"
         return display.table(table, caption)
 

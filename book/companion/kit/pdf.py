@@ -14,7 +14,6 @@ from bs4 import BeautifulSoup
 from companion.kit.build import SITE
 from companion.paths import ROOT
 
-PDF, ARTICLE = "_build/book.pdf", "_build/article.pdf"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _EQUATIONS = "async () => { if (window.MathJax?.startup) await MathJax.startup.promise }"
 
@@ -41,21 +40,6 @@ def _soup(path):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
-def print_book(site):
-    """Print the whole site and return the path of the PDF."""
-    whole = site / "book" / "whole_book.html"
-    whole.write_text(whole_book(site), encoding="utf-8")
-    try:
-        return print_page(whole, ROOT / PDF, outline=True)
-    finally:
-        whole.unlink()
-
-
-def print_article(site):
-    """Print the article alone and return the path of the PDF."""
-    return print_page(site / "book" / "article.html", ROOT / ARTICLE, scale=0.9)
-
-
 def print_page(path, target, **options):
     """Print one page of the site on A4."""
     from playwright.sync_api import sync_playwright
@@ -73,11 +57,23 @@ def print_page(path, target, **options):
         page.pdf(path=target, format="A4", margin=margin, print_background=True, tagged=True,
                  **options)  # fmt: skip
         running.close()
-    return target
+    print(f"Printed: {os.path.relpath(target)}")
+
+
+def main(site=ROOT / SITE):
+    """Print what is asked for beside the site."""
+    if not site.exists():
+        sys.exit(f"{SITE} is not built: run `make html` first")
+    if sys.argv[1:] == ["article"]:
+        print_page(site / "book" / "article.html", site.with_name("article.pdf"), scale=0.9)
+        return
+    whole = site / "book" / "whole_book.html"
+    whole.write_text(whole_book(site), encoding="utf-8")
+    try:
+        print_page(whole, site.with_name("book.pdf"), outline=True)
+    finally:
+        whole.unlink()
 
 
 if __name__ == "__main__":
-    if not (ROOT / SITE).exists():
-        sys.exit(f"{SITE} is not built: run `make html` first")
-    printed = (print_article if sys.argv[1:] == ["article"] else print_book)(ROOT / SITE)
-    print(f"Printed: {os.path.relpath(printed)}")
+    main()

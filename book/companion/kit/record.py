@@ -20,33 +20,16 @@ from rocrate.rocrate import ROCrate
 from companion.evidence.claims import evaluate_claims
 from companion.evidence.printed import table_title
 from companion.evidence.verdicts import judge
-from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, ROOT
+from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, ROOT, read_yaml
 from ddr import __version__
 from ddr.paper.datasets import manifest
 
 PAPER = "https://doi.org/10.1137/1.9781611973440.95"
 LICENCE = "https://opensource.org/licenses/MIT"
-#: What this crate is: a run of a process, of a workflow, in a crate that has the workflow.
-PROFILES = {
-    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
-    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
-    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
-}
-_SOFTWARE = ("numpy", "scipy", "scikit-learn", "pandas")
+#: Its profiles, the packages that it names, and what the columns of its tables hold.
+_SAID = read_yaml(BOOK / "record.yml")
 _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 _DONE = "http://schema.org/CompletedActionStatus"
-_COLUMNS = {
-    "case": "row of the paper's table",
-    "method": "column of the paper's table",
-    "paper_mean": "accuracy that the paper prints",
-    "paper_sd": "standard deviation that it prints",
-    "mean": "our mean accuracy",
-    "sd": "our standard deviation",
-    "n": "our number of runs",
-    "low": "lower end of the 95 % interval of ours minus the paper's",
-    "high": "its upper end",
-    "value": "verdict: agrees, near or differs",
-}
 
 
 def write_record(path, results):
@@ -68,10 +51,10 @@ def make_crate(results):
         settings = _add_input(crate, BOOK / "protocols" / f"{name}.yml", f"The settings of {name}")
         own = (results["experiment"] == experiment) & (results["protocol"] == protocol)
         runs = _add_table(crate, f"runs/{name}", results[own], f"Each run of {name}")
-        values = judge(results, experiment, protocol).values[list(_COLUMNS)]
+        values = judge(results, experiment, protocol).values[list(_SAID["columns"])]
         about = f"{table_title(experiment)} beside our runs with {protocol} settings"
         table = _add_table(crate, name, values, about)
-        table["variableMeasured"] = [f"{name}: {about}" for name, about in _COLUMNS.items()]
+        table["variableMeasured"] = [": ".join(column) for column in _SAID["columns"].items()]
         command = f"ddr-book reproduce {experiment} --protocol {protocol}"
         made_of = [settings, printed, roles, *data]
         _add_action(crate, name, command, program, made_of, [table, runs])
@@ -98,7 +81,7 @@ def _begin():
     crate.root_dataset["version"] = __version__
     crate.root_dataset["conformsTo"] = [
         _entity(crate, url, "CreativeWork", name, version=url.rpartition("/")[2])
-        for url, name in PROFILES.items()
+        for url, name in _SAID["profiles"].items()
     ]
     people = "The ddr companion's contributors"
     crate.root_dataset["author"] = _entity(crate, "#contributors", "Organization", people)
@@ -111,7 +94,7 @@ def _program(crate):
     """The program that computes and judges, with the versions of what it stands on."""
     about = {"name": "Python", "version": platform.python_version()}
     needs = [_add_input(crate, ROOT / "requirements.lock", "The exact versions of all packages")]
-    for name in _SOFTWARE:
+    for name in _SAID["software"]:
         known, package = version(name), f"pkg:pypi/{name}@{version(name)}"
         entity = _entity(crate, package, "SoftwareApplication", name, version=known, url=package)
         needs.append(entity)

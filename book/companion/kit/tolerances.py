@@ -1,14 +1,12 @@
 """How two executions of a cell are compared, whatever runs them.
 
 A cell may state in its metadata how far decimals may move; integers, which are counts or labels,
-and other text must be equal. Of pictures the size is compared and not the pixels: those change with
-the fonts of a machine. Nothing here knows nbval, which ``nbval_numbers`` joins to it.
+and other text must be equal. Pictures are not compared: their pixels change with the fonts of a
+machine. Nothing here knows nbval, which ``nbval_numbers`` joins to it.
 """
 
-import base64
 import copy
 import math
-import struct
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -56,26 +54,19 @@ def compared(new, stored, cell):
     """Give new outputs, those within the cell's tolerance replaced by the stored, and a report.
 
     A tool that compares text can compare what is given with ``stored``. The report names each
-    number that moved too far and each picture of another size.
+    number that moved too far.
     """
-    tolerance = Tolerance.of(cell)
-    new = copy.deepcopy(new)
-    report = reconcile(new, stored, tolerance) if tolerance else []
-    report += [f"tolerance: {tolerance.reason}"] if report else []
-    return new, report + _resized_pictures(new, stored)
-
-
-def reconcile(test, ref, tolerance):
-    """Replace new outputs that agree within the tolerance by the stored ones."""
-    report = []
-    new_slots, stored_slots = _slots(test), _slots(ref)
+    tolerance, new, report = Tolerance.of(cell), copy.deepcopy(new), []
+    if tolerance is None:
+        return new, report
+    new_slots, stored_slots = _slots(new), _slots(stored)
     for kind in _NUMBERED:
-        for (new, key), (stored, _) in zip(new_slots[kind], stored_slots[kind], strict=False):
-            found = differences(stored[key], new[key], tolerance)
+        for (now, key), (then, _) in zip(new_slots[kind], stored_slots[kind], strict=False):
+            found = differences(then[key], now[key], tolerance)
             report += [f"{kind}, {sentence}" for sentence in found]
             if not found:
-                new[key] = stored[key]
-    return report
+                now[key] = then[key]
+    return new, [*report, f"tolerance: {tolerance.reason}"] if report else []
 
 
 def _slots(outputs):
@@ -87,19 +78,3 @@ def _slots(outputs):
         for kind in output.get("data", {}):
             slots[kind].append((output.data, kind))
     return slots
-
-
-def _resized_pictures(test, ref):
-    places = [_slots(outputs)["image/png"] for outputs in (test, ref)]
-    sizes = [[_png_size(place[key]) for place, key in found] for found in places]
-    return [
-        f"picture {i}: {new} pixels, stored {stored}"
-        for i, (new, stored) in enumerate(zip(*sizes, strict=False), start=1)
-        if new != stored
-    ]
-
-
-def _png_size(encoded):
-    """Width x height from the head of a PNG file; its first chunk always holds them."""
-    head = base64.b64decode(encoded)[16:24]
-    return "{} x {}".format(*struct.unpack(">II", head)) if len(head) == 8 else "no"

@@ -74,6 +74,10 @@ class Run:
         choices = self.protocol.get("ddr", {})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OverlapWarning)
+            # A ratio may leave a class no weight: naive Bayes takes the logarithm of its prior.
+            warnings.filterwarnings(
+                "ignore", "divide by zero", RuntimeWarning, "sklearn.naive_bayes"
+            )
             return [measure(m, drawn, choices, seeds) for m in methods_of(self.protocol, case)]
 
 
@@ -152,23 +156,27 @@ def learner_for(protocol, problem, seeds):
         raise ValueError(f"learner name must be one of {', '.join(LEARNERS)}, got {name!r}")
     options["lams"] = _penalties(options, "lams", problem)
     centers = choose_centers(problem.X_test, options.pop("n_centers"), None, seeds.centers)
-    factors = np.asarray(options.pop("sigma_factors"), dtype=float)
-    widths = factors * median_distance(problem.X_test)
-    return IWLSPCCV(sigmas=widths, centers=centers, random_state=seeds.learner, **options)
+    return IWLSPCCV(
+        sigmas=_widths(options, problem), centers=centers, random_state=seeds.learner, **options
+    )
 
 
 def ratio_for(protocol, name, problem, seeds):
     """The unfitted ratio estimator of that name, with the protocol's settings."""
     options = dict(protocol["ratios"][name])
     if "sigma_factors" in options:
-        factors = np.asarray(options.pop("sigma_factors"), dtype=float)
-        widths = factors * median_distance(problem.X_test)
+        widths = _widths(options, problem)
         options["sigma"] = float(widths[0]) if len(widths) == 1 else widths
     if "lam" in options:
         options["lam"] = _penalties(options, "lam", problem)
     if options.pop("pooled", False):
         return PooledULSIF(pool=problem.X_train, random_state=seeds.ratio, **options)
     return RATIOS[name](random_state=seeds.ratio, **options)
+
+
+def _widths(options, problem):
+    """The kernel widths that are given as factors of the median distance of the test rows."""
+    return np.asarray(options.pop("sigma_factors"), float) * median_distance(problem.X_test)
 
 
 def _penalties(options, name, problem):

@@ -26,9 +26,8 @@ class CostResponses:
     """
 
     def __init__(self, problem, search):
-        self.problem = problem
-        self.seed, self.cases = search["seed"], search["cases"]
-        self.Cs, self.n_folds = search["costs"], search["folds"]
+        self.problem, self.cases = problem, search["cases"]
+        self.seed, self.Cs, self.n_folds = (search[name] for name in ("seed", "costs", "folds"))
 
     @property
     def parameters(self):
@@ -51,10 +50,9 @@ class CostResponses:
                 model = LinearSVMWithPosteriorsCV([C], cv=self.n_folds, random_state=state)
                 model.fit(problem.X_train, problem.y_train)
                 for by in ("posterior", "decision"):
-                    model.set_params(predict_by=by)
-                    accuracy = model.score(problem.X_test, problem.y_test)
-                    row = {"candidate": C, "folds": folds, "by": by, "risk": model.best_score_}
-                    rows.append(row | {"accuracy": accuracy})
+                    accuracy = model.set_params(predict_by=by).score(problem.X_test, problem.y_test)
+                    found = {"risk": model.best_score_, "accuracy": accuracy}
+                    rows.append({"candidate": C, "folds": folds, "by": by} | found)
         return rows
 
 

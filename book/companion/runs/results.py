@@ -72,23 +72,18 @@ def stored_or_computed(protocol, runs, cases=None, compute_missing=False):
     Where some are there, computing the others may take an hour, so that is done only on request.
     """
     cases = list(cases or protocol["cases"])
-    rows = _chosen(published_runs(protocol), runs, cases)
-    have = set(zip(rows["case"], rows["seed"], strict=True))
-    wanted = tasks_of(protocol, runs, cases)
+    rows, wanted = published_runs(protocol), tasks_of(protocol, runs, cases)
+    have = set(wanted).intersection(zip(rows["case"], rows["seed"], strict=True))
     missing = [task for task in wanted if task not in have]
-    if not missing or (have and not compute_missing):
-        return ShownRuns(rows, len(have), 0, len(wanted))
-    new = compute([(store_of(protocol, BUILD / "reruns"), Run(protocol), missing)])
-    rows = pd.concat([rows, new]) if have else new
-    return ShownRuns(_chosen(rows, runs, cases), len(have), len(missing), len(wanted))
-
-
-def _chosen(rows, runs, cases):
-    """Take the first runs of some cases, in the order in which the cases are given."""
-    rows = rows[rows["case"].isin(cases) & (rows["seed"] < runs)]
-    return rows.sort_values(
+    if have and not compute_missing:
+        missing = []
+    if missing:
+        new = compute([(store_of(protocol, BUILD / "reruns"), Run(protocol), missing)])
+        rows = pd.concat([rows, new]) if have else new
+    rows = rows[rows["case"].isin(cases) & (rows["seed"] < runs)].sort_values(
         "case", key=lambda c: c.map(cases.index), kind="stable", ignore_index=True
     )
+    return ShownRuns(rows, len(have), len(missing), len(wanted))
 
 
 def recompute(protocol, runs=1, cases=None):
@@ -116,12 +111,10 @@ def beside_published(protocol, rows, run=None):
 def difference_from_published(protocol, rows):
     """Say how far new runs lie from the published ones."""
     both = beside_published(protocol, rows).dropna(subset=["stored"])
-    if both.empty:
-        return "from the published runs: none is published under these parameters"
-    return (
-        f"from the published runs: the largest difference of {len(both)} accuracies is "
-        f"{_largest(both)}"
-    )
+    found = "none is published under these parameters"
+    if len(both):
+        found = f"the largest difference of {len(both)} accuracies is {_largest(both)}"
+    return f"from the published runs: {found}"
 
 
 def _largest(both):
@@ -167,12 +160,11 @@ def what_moved(both):
 
 def recomputed(protocol, runs, cases=None, tolerance=0.0):
     """Compute some published runs again and say whether they agree; raise if they do not."""
-    nothing = "no stored run was computed again"
-    if runs == 0 or published_runs(protocol).empty:
-        return nothing
-    both = recompute(protocol, runs, cases).dropna(subset=["stored"])
+    both = pd.DataFrame()
+    if runs and len(published_runs(protocol)):
+        both = recompute(protocol, runs, cases).dropna(subset=["stored"])
     if both.empty:
-        return nothing
+        return "no stored run was computed again"
     off = (both["difference"].abs() > tolerance).sum()
     if off:
         raise AssertionError(

@@ -1,19 +1,22 @@
 """Compute the missing runs of stores: in this process, on all cores, or on a Dask cluster.
 
-joblib does the work, on a cluster by its own Dask backend. Runs are pure functions of (case, seed),
-so it does not matter where they are computed nor in which order they arrive. Each is stored when it
-arrives, so a sweep that was stopped in whatever way resumes where it was.
+Python's own pool does the work, on a cluster joblib's Dask backend. Runs are pure functions of
+(case, seed), so it does not matter where they are computed nor in which order they arrive. Each is
+stored when it arrives, so a sweep that was stopped in whatever way resumes where it was.
 """
 
 import multiprocessing
+import os
 import re
 import signal
 import sys
+import threading
 import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import closing, nullcontext
 
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -39,12 +42,17 @@ def sweep(work, *, jobs=1, scheduler=None, progress=None):
 
     Without a number of jobs, one a core.
     """
-    failures = []
+    failures, jobs = [], effective_n_jobs(jobs or -1)
     try:
-        with _workers(jobs, scheduler) as parallel:
+        with _client(scheduler) if scheduler else nullcontext() as client:
             missing = _prepared(work)
+            if client:
+                results = _by_cluster(missing, client)
+            elif jobs > 1:
+                results = _by_processes(missing, jobs)
+            else:
+                results = (_attempt(*run) for run in missing)
             n_tasks = sum(len(tasks) for *_, tasks in work)
-            results = parallel(delayed(_attempt)(*item) for item in missing)
             with closing(results), _bar(n_tasks, n_tasks - len(missing), progress) as bar:
                 for place, case, seed, data, error in results:
                     store = work[place][0]
@@ -77,7 +85,7 @@ def _prepared(work):
 
 
 def _attempt(run, place, case, seed):
-    """Compute one run wherever joblib put it; an error travels back as a sentence."""
+    """Compute one run, wherever that is; an error travels back as a sentence."""
     try:
         with threadpool_limits(limits=1):
             return place, case, seed, packed(run(case, seed)), ""
@@ -86,23 +94,39 @@ def _attempt(run, place, case, seed):
         return place, case, seed, b"", f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
-@contextmanager
-def _workers(jobs, scheduler):
-    """Set joblib up to compute in processes here or on a cluster, run by run."""
-    # a batch of one: a kill loses only the runs under way
-    options = {"batch_size": 1, "return_as": "generator_unordered"}
-    with warnings.catch_warnings():
+def _by_cluster(runs, client):
+    options = {"batch_size": 1, "return_as": "generator_unordered", "timeout": _SILENT_SECONDS}
+    with parallel_config(backend="dask", client=client), warnings.catch_warnings():
         # what an interrupt cancels is said in our own words
         warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
-        if scheduler:
-            with _client(scheduler) as client, parallel_config(backend="dask", client=client):
-                yield Parallel(n_jobs=-1, timeout=_SILENT_SECONDS, **options)
-        else:
-            # An interrupt is for this process alone, which ends its workers. Those of a sweep that
-            # was killed end soon instead of after joblib's five minutes.
-            deaf = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
-            with parallel_config(backend="loky", idle_worker_timeout=20, **deaf):
-                yield Parallel(n_jobs=jobs or -1, **options)
+        yield from Parallel(n_jobs=-1, **options)(delayed(_attempt)(*run) for run in runs)
+
+
+def _by_processes(runs, jobs):
+    """Compute in processes that are gone at the end, whatever happens, even if this one is killed.
+
+    They are forked, which needs no resource tracker: nobody is left who could say something more.
+    """
+    forked = multiprocessing.get_context("fork")
+    ours, theirs = forked.Pipe()
+    pool = ProcessPoolExecutor(jobs, forked, _leave_when_closed, (ours, theirs))
+    # A terminal sends an interrupt to all processes. It is held back while the workers begin: so
+    # they never hear of it, and this process does as soon as they are there.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        results = as_completed([pool.submit(_attempt, *run) for run in runs])
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        yield from (future.result() for future in results)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        ours.close()
+        pool.shutdown()
+
+
+def _leave_when_closed(ours, theirs):
+    """Let a worker leave, whatever it does, when its parent closes the pipe or is no more."""
+    ours.close()
+    threading.Thread(target=lambda: theirs.poll(None) and os._exit(1), daemon=True).start()
 
 
 def _client(address):

@@ -24,23 +24,20 @@ def evaluate_claims(results, live=True, ids=None):
     """Judge every claim, or some; those that need a computation and no runs only if `live`."""
     rows = []
     for entry in claims():
-        if ids is not None and entry["id"] not in ids:
-            continue
         about = {key: entry[key] for key in ("id", "name", "by", "place", "claim")}
-        for protocol in entry["protocols"]:
-            if live or protocol != "live":
-                expected = entry.get("expected", {}).get(protocol)
+        for protocol, expected in entry["expected"].items():
+            if (live or protocol != "live") and (ids is None or entry["id"] in ids):
                 found = _evaluate(entry, protocol, results)._asdict()
                 rows.append(about | {"protocol": protocol, **found, "expected": expected})
     return pd.DataFrame(rows, dtype=object)
 
 
 def _evaluate(entry, protocol, results):
-    known = {**vars(checks), **vars(computations)}
+    check = (vars(checks) | vars(computations))[entry["check"]]
     try:
-        return known[entry["check"]](results, protocol, **entry["settings"])
+        return check(results, protocol, **entry["settings"])
     except NotTested as reason:
-        return Finding("not tested", "–", reason=str(reason))
+        return Finding("not tested", "–", evidence=str(reason))
 
 
 def overview(judged, by, name):
@@ -72,12 +69,9 @@ def details(judged, by):
     """Give each claim its section: what the paper says, what we find, how sure that is."""
     sections, asked = [], {"paper": "The paper says", "ours": "We ask"}[by]
     for claim, rows in judged[judged["by"] == by].groupby("id", sort=False):
-        first = rows.iloc[0]
-        found = "\n".join(_finding(row) for row in rows.itertuples())
-        sections.append(
-            rubric(first["name"], f"claim-{claim.lower()}")
-            + f"- **{asked}** ({first['place']}): {first['claim']}\n{found}\n"
-        )
+        first, head = rows.iloc[0], rubric(rows["name"].iloc[0], f"claim-{claim.lower()}")
+        said = f"- **{asked}** ({first['place']}): {first['claim']}\n"
+        sections.append(head + said + "".join(_finding(row) + "\n" for row in rows.itertuples()))
     return Markdown("\n".join(sections))
 
 
@@ -88,7 +82,7 @@ def _finding(row):
         "an exact replication would find": row.replication,
     }
     shown = ", ".join(f"{what} {value}" for what, value in numbers.items() if value != "–")
-    text = row.evidence or row.reason
+    text = row.evidence
     # A capital where a sentence begins with a word, not where it begins with a name or a symbol.
     first = text[:1].upper() if text[1:2].islower() else text[:1]
     return (

@@ -6,6 +6,7 @@ replications, so that what was found stands beside what the print itself would l
 A check that lacks its runs raises :class:`NotTested` with the reason.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -31,14 +32,14 @@ class NotTested(Exception):  # noqa: N818 - a reason, not an error
 class Finding(NamedTuple):
     """A verdict, what it rests on in short, and the sentence that supports it.
 
-    `replication` says what exact replications would find; what is not tested has a `reason`.
+    `replication` says what exact replications would find; of what is not tested the sentence says
+    why.
     """
 
     verdict: str
     found: str
     claimed: str = "–"
     evidence: str = ""
-    reason: str = ""
     replication: str = "–"
 
 
@@ -61,16 +62,15 @@ def count_cases(results, protocol, *, experiments, rivals, claimed, somewhere=Fa
     """Count the cases in which a method gains more than a threshold over every rival."""
     asked = CountedCase(tuple(experiments), tuple(rivals), **counted)
     runs = _observed(results, protocol, asked)
-    counted = _counts(asked, runs)
-    expected = expected_counts(results, protocol, asked)
+    counted, expected = _counts(asked, runs), expected_counts(results, protocol, asked)
+    gain = _gains(asked._replace(relative=False), runs)[0].mean()
     return Finding(
         # A claim that something happens in so many cases is not refuted by the others.
         count_verdict(counted, claimed, expected, asked.significant, count_losses=not somewhere),
         f"{counted.good} of {counted.total}",
         f"{claimed} of {counted.total}",
         f"{asked.method} {_condition(asked)} in {counted.good} of {counted.total} cases; "
-        f"significantly worse in {counted.losses}; mean gain "
-        f"{points(_gains(asked, runs, False)[0].mean())} points",
+        f"significantly worse in {counted.losses}; mean gain {points(gain)} points",
         replication=f"{expected['mean']:.1f} ({expected['low']:.0f} to {expected['high']:.0f})",
     )
 
@@ -102,19 +102,13 @@ def _need(found, needed, experiment, what):
         raise NotTested(f"{found} of {needed} {experiment} cases have runs of {what}")
 
 
-class Counted(NamedTuple):
-    """Cases that reach the threshold, stay significantly below it, lose; all; the mean gain."""
-
-    good: int
-    short: int
-    losses: int
-    total: int
-    gain: float
+#: Cases that reach the threshold, stay significantly below it, lose; all; the mean gain.
+Counted = namedtuple("Counted", ["good", "short", "losses", "total", "gain"])
 
 
 def _counts(asked, runs):
     """Count good, contradicting and lost cases; an axis of replications is kept."""
-    mean, low, high = _gains(asked, runs, asked.relative)
+    mean, low, high = _gains(asked, runs)
     if asked.significant:
         reached = low > asked.threshold
     else:
@@ -125,15 +119,14 @@ def _counts(asked, runs):
     return Counted(reached.all(axis=1).sum(axis=0), short, losses, len(mean), least)
 
 
-def _gains(asked, runs, relative):
+def _gains(asked, runs):
     """Means and ends of intervals: an axis of cases, one of rivals, perhaps one of replications."""
-    pairs = [
-        [(runs[e, case, asked.method], runs[e, case, rival]) for rival in asked.rivals]
+    found = [
+        [_gain(runs[e, case, asked.method], runs[e, case, r], asked.relative) for r in asked.rivals]
         for e in asked.experiments
         for case in cases(e, asked.scenario)
     ]
-    found = np.array([[_gain(*pair, relative) for pair in of_case] for of_case in pairs])
-    return np.moveaxis(found, 2, 0)
+    return np.moveaxis(np.array(found), 2, 0)
 
 
 def _gain(first, second, relative):
@@ -210,13 +203,12 @@ def mean_gain(results, protocol, *, experiments, method, rival, min_cases=None):
         _need(len(tables[-1]), needed, name, f"{method} and {rival} under {protocol}")
     table = pd.concat(tables)
     found, printed = gains.over_cases(table), table["printed"].astype(float).mean()
-    interval = with_interval(found["mean"], found["low"], found["high"])
     return Finding(
         interval_verdict(found["low"], found["high"], found["better"], found["worse"]),
-        interval,
+        found["interval"],
         points(printed),
-        f"{method} minus {rival}, mean of {found['cases']} cases: {interval} points; significantly "
-        f"better in {found['better']}, worse in {found['worse']}",
+        f"{method} minus {rival}, mean of {found['cases']} cases: {found['interval']} points; "
+        f"significantly better in {found['better']}, worse in {found['worse']}",
         replication=points(printed),
     )
 
@@ -226,8 +218,7 @@ def spread_ratio(results, protocol, *, experiments, rival):
     asked = CountedCase(tuple(experiments), (rival,), METHOD)
     ours = _log_ratios(_observed(results, protocol, asked), asked)
     mean, low, high = np.exp(gains.mean_interval(ours))
-    again = _replicated(results, protocol, asked.experiments)
-    expected = np.exp(_log_ratios(again, asked).mean(axis=-1)).mean()
+    again = _log_ratios(_replicated(results, protocol, asked.experiments), asked)
     sds = pd.concat([printed_means(e, "sd") for e in asked.experiments])
     printed = np.exp(np.log(sds[METHOD] / sds[rival]).mean())
     return Finding(
@@ -236,7 +227,7 @@ def spread_ratio(results, protocol, *, experiments, rival):
         f"{printed:.2f}",
         f"the sd of {METHOD} over that of {rival}, geometric mean of {len(ours)} cases: "
         f"{mean:.2f}, 95 % interval {low:.2f} to {high:.2f}; smaller in {(ours < 0).sum()}",
-        replication=f"{expected:.2f}",
+        replication=f"{np.exp(again.mean(axis=-1)).mean():.2f}",
     )
 
 

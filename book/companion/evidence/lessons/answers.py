@@ -12,20 +12,13 @@ from companion.evidence.gains import METHOD, NO_WEIGHTS, RIVAL
 from companion.evidence.multiverse import protocol_of, universe_name
 from companion.evidence.printed import printed_gains, printed_means
 from companion.evidence.tables import points, with_interval
-from companion.paths import PROTOCOLS
+from companion.paths import BOOK, EXPERIMENTS, PROTOCOLS, read_yaml
 from companion.runs.protocols import load_protocol
 from companion.runs.results import published_results, published_runs
 from ddr.paper.mixture import FourClusters
 
-#: Parts of DDR's weight, by the universe and the method that has them.
-PARTS = {
-    "plain ratio": ("baseline", RIVAL),
-    "class ratio alone": ("class-ratio-only", METHOD),
-    "prior ratio alone": ("prior-ratio-only", METHOD),
-    "both: DDR": ("baseline", METHOD),
-}
-#: Universes of biased sampling that have another learner.
-LEARNERS = ("baseline", "learner-width-narrow", "learner-width-cv", "lambda-wide")
+#: Parts of DDR's weight; learners of biased sampling; ways to preprocess the digits.
+PARTS, LEARNERS, STEPS = read_yaml(BOOK / "lessons.yml").values()
 #: DDR with other ratios, each beside the ratio itself.
 OTHER_RATIOS = (("DDR-KLIEP", "KLIEP"), ("DDR-KMM", "KMM"))
 _COMPARED = [NO_WEIGHTS, RIVAL, METHOD]
@@ -142,15 +135,16 @@ def part_gains(results, experiment):
 
 def all_part_gains(results):
     """:func:`part_gains` of every table."""
-    names = {"synthetic": "synthetic data", "biased": "ten datasets", "cross": "digits"}
-    return {name: part_gains(results, experiment) for experiment, name in names.items()}
+    names = ("synthetic data", "ten datasets", "digits")
+    return {name: part_gains(results, e) for e, name in zip(EXPERIMENTS, names, strict=True)}
 
 
 def direction_readings(results):
     """Say what is left of the gap, and of DDR's gain, when no test label chose the direction."""
-    ideal = {"method": "Oracle-imp", "rival": NO_WEIGHTS}
-    taken, again = (mean_gain(results, "biased", p, **ideal) for p in ("same-draw", "matched"))
-    runs = gains.paired(results, "biased", **ideal)["n"].sum()
+    taken, again = (
+        mean_gain(results, "biased", p, method="Oracle-imp") for p in ("same-draw", "matched")
+    )
+    runs = len(gains.accuracies(results, "biased", "matched"))
     lines = [
         f"All {runs} runs of all ten datasets: ideal weights gain "
         f"{with_interval(*taken)} points on the training set that won the choice, and "
@@ -205,15 +199,6 @@ def what_ddr_corrects():
 
 # ------------------------------------------------------------------------------ the digits
 
-_NEITHER, _BOTH = "clipped, one range", "unclipped, each pixel's own range"
-#: Two ways to resize and two to scale, by their names in the search for the protocol.
-STEPS = {
-    _NEITHER: "bicubic, antialiased, clipped | one range for the collection",
-    "unclipped, one range": "bicubic, antialiased, unclipped | one range for the collection",
-    "clipped, each pixel's own range": "bicubic, antialiased, clipped | each pixel, the two digits",
-    _BOTH: "bicubic, antialiased, unclipped | each pixel, the two digits",
-}
-
 
 def means_by_step():
     """Unweighted accuracies of the search, one row a task, one column a way of preprocessing."""
@@ -235,7 +220,7 @@ def what_preprocessing_decides():
     """Answer the question of the notebook on the digits."""
     results = published_results()
     steps, matched = means_by_step(), 100 * gains.case_means(results, "cross", "matched")
-    moved = (steps[_BOTH] - steps[_NEITHER]).abs().mean()
+    moved = (steps.iloc[:, -1] - steps.iloc[:, 0]).abs().mean()
     by_ddr = (matched[METHOD] - matched[NO_WEIGHTS]).abs().mean()
     misses = [f"{step} {print_miss(means):.1f}" for step, means in steps.items()]
     same = []
@@ -290,17 +275,15 @@ def by_protocol(experiment):
     """What DDR adds to uLSIF and to no weights under each protocol, from the published runs."""
     results, rows = published_results(), []
     for name in PROTOCOLS:
-        protocol, means = (
-            load_protocol(experiment, name),
-            gains.case_means(results, experiment, name),
-        )
+        protocol = load_protocol(experiment, name)
         stored = len(gains.accuracies(results, experiment, name))
-        row = {"Settings": name}
-        row["Runs stored"] = f"{stored} of {protocol['runs'] * len(protocol['cases'])}"
-        row |= {method: f"{means[method].mean():.4f}" for method in _COMPARED}
+        runs = f"{stored} of {protocol['runs'] * len(protocol['cases'])}"
+        row = {"Settings": name, "Runs stored": runs}
+        means = gains.case_means(results, experiment, name)[_COMPARED].mean()
+        row |= means.map("{:.4f}".format).to_dict()
         for rival, over in ((RIVAL, RIVAL), (NO_WEIGHTS, "no weights")):
             found = gains.over_cases(gains.paired(results, experiment, name, rival=rival))
-            row[f"Gain over {over}"] = with_interval(*[found[k] for k in ("mean", "low", "high")])
+            row[f"Gain over {over}"] = found["interval"]
             row[f"Better, worse than {over}"] = f"{found['better']}, {found['worse']}"
         rows.append(row)
     return pd.DataFrame(rows)

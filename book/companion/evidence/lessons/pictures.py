@@ -5,8 +5,6 @@ so nothing is shown twice and no backend is needed. Classes differ by marker and
 so that no figure needs its colours to be read.
 """
 
-from typing import Any
-
 import numpy as np
 from matplotlib.lines import Line2D
 from scipy.special import expit
@@ -18,13 +16,13 @@ from ddr.paper.digits import sixteen_by_sixteen
 #: The window on the mixture's plane that all figures share.
 WINDOW = (-2.0, 7.0, -2.5, 8.5)
 
-_CLASS_STYLE: dict[Any, Any] = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
+_CLASS_STYLE = {1: ("o", COLORS["blue"]), 2: ("^", COLORS["orange"])}
 # No level at zero: rounding would paint one half of the plane in another colour than the other.
 _CHANGES = np.arange(-4.25, 4.26, 0.5)
 _METHOD_STYLE = {
-    "Unweighted": ("-", "^", COLORS["grey"]),
-    "uLSIF": ("--", "s", COLORS["orange"]),
-    "DDR-uLSIF": (":", "D", COLORS["blue"]),
+    "Unweighted": {"ls": "-", "marker": "^", "color": COLORS["grey"]},
+    "uLSIF": {"ls": "--", "marker": "s", "color": COLORS["orange"]},
+    "DDR-uLSIF": {"ls": ":", "marker": "D", "color": COLORS["blue"]},
 }
 
 
@@ -35,11 +33,11 @@ def _grid():
     return across, up, np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
 
 
-def boundary(axis, first_class_probability, color, line):
+def boundary(axis, first_class_probability, color, ls):
     """Draw where the first class has probability one half."""
     across, up, points = _grid()
     values = np.asarray(first_class_probability(points)).reshape(len(up), len(across))
-    axis.contour(across, up, values, levels=[0.5], colors=[color], linestyles=[line], linewidths=2)
+    axis.contour(across, up, values, levels=[0.5], colors=[color], linestyles=[ls], linewidths=2)
 
 
 def _plane(axis, title):
@@ -48,15 +46,16 @@ def _plane(axis, title):
     axis.label_outer()
 
 
-def _best_boundaries(axis, mixture):
-    boundary(axis, lambda Z: mixture.posterior(Z, "train")[:, 0], COLORS["red"], "--")
-    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
-
-
+_SOLID, _DASHED = {"color": COLORS["black"], "ls": "-"}, {"color": COLORS["red"], "ls": "--"}
 _BEST = [
-    Line2D([], [], color=COLORS["black"], lw=2, label="best boundary for test"),
-    Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="best boundary for training"),
+    Line2D([], [], **_SOLID, lw=2, label="best boundary for test"),
+    Line2D([], [], **_DASHED, lw=2, label="best boundary for training"),
 ]
+
+
+def _best_boundaries(axis, mixture):
+    boundary(axis, lambda Z: mixture.posterior(Z, "train")[:, 0], **_DASHED)
+    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], **_SOLID)
 
 
 def class_shift(mixture, n=500, seed=0):
@@ -92,18 +91,17 @@ def weight_difference(mixture, least=1e-4):
 def accuracy_curves(places, panels, quantity, best=None, printed=None):
     """Accuracy against a quantity, a panel a title: means of runs, their range, printed means."""
     figure, axes = new_figure(8.2, 3.6, columns=len(panels), sharey=True)
+    limit = {"color": COLORS["black"], "lw": 1, "ls": "--", "label": "best possible rule"}
     for axis, (title, lines) in zip(axes, panels.items(), strict=True):
         for name, values in lines.items():
-            line, marker, color = _METHOD_STYLE[name]
             runs = 100 * np.asarray(values).reshape(len(places), -1)
-            style = {"marker": marker, "color": color, "label": name}
-            _with_range(axis, places, runs, np.mean, line, **style)
+            style = _METHOD_STYLE[name]
+            _with_range(axis, places, runs, np.mean, label=name, **style)
             if printed is not None:
-                axis.plot(places, 100 * printed[name], marker, ms=9, mfc="none", mec=color)
+                hollow = {"mfc": "none", "mec": style["color"], "ms": 9}
+                axis.plot(places, 100 * printed[name], style["marker"], **hollow)
         if best is not None:
-            axis.axhline(
-                100 * best, color=COLORS["black"], lw=1, ls="--", label="best possible rule"
-            )
+            axis.axhline(100 * best, **limit)
         axis.set(xscale="log", xlabel=quantity, title=title)
         _name_ticks(axis, places)
     axes[0].set_ylabel("accuracy (%)")
@@ -117,10 +115,9 @@ def accuracy_curves(places, panels, quantity, best=None, printed=None):
 def convergence(sizes, errors, limit):
     """Error against sample size on logarithmic axes, with the spread of the draws and a limit."""
     figure, (axis,) = new_figure(7.0, 4.2)
-    styles = (("-", "o", COLORS["blue"]), ("--", "s", COLORS["red"]))
-    for (name, values), (line, marker, color) in zip(errors.items(), styles, strict=True):
-        style = {"marker": marker, "color": color, "label": name}
-        _with_range(axis, sizes, np.asarray(values), np.median, line, **style)
+    styles = _SOLID | {"color": COLORS["blue"], "marker": "o"}, _DASHED | {"marker": "s"}
+    for (name, values), style in zip(errors.items(), styles, strict=True):
+        _with_range(axis, sizes, np.asarray(values), np.median, label=name, **style)
     axis.axhline(limit, color=COLORS["grey"], lw=1, ls=(0, (1, 3)), label="(1 − prior)²")
     axis.set(xscale="log", yscale="log", xlabel="training points = test points")
     axis.set_ylabel("relative squared error")
@@ -131,11 +128,11 @@ def convergence(sizes, errors, limit):
     return figure
 
 
-def _with_range(axis, places, values, middle, line, **style):
+def _with_range(axis, places, values, middle, **style):
     """Draw the middle of each row of values as a line, and their range as a band."""
     low, high = values.min(axis=1), values.max(axis=1)
     axis.fill_between(places, low, high, color=style["color"], alpha=0.15)
-    axis.plot(places, middle(values, axis=1), line, **style)
+    axis.plot(places, middle(values, axis=1), **style)
 
 
 def _name_ticks(axis, values):
@@ -147,11 +144,10 @@ def boundary_information(positions, curves, coordinates):
     """Mutual information and accuracy while a straight boundary moves through the test data."""
     figure, axes = new_figure(8.2, 3.4, columns=len(curves), sharey=True)
     panels = zip(axes, curves.items(), coordinates, strict=True)
+    grey = {"color": "#dddddd", "label": "test density (scaled)"}
     for axis, (title, (information, accuracy)), along in panels:
         density = np.exp(-((along[:, None] - positions) ** 2) / 0.3).sum(axis=0)
-        axis.fill_between(
-            positions, density / density.max(), color="#dddddd", label="test density (scaled)"
-        )
+        axis.fill_between(positions, density / density.max(), **grey)
         axis.plot(positions, information, color=COLORS["blue"], lw=2, label="MI (nats)")
         axis.plot(positions, accuracy, "--", color=COLORS["red"], lw=2, label="accuracy")
         best = positions[np.argmax(information)]
@@ -180,28 +176,21 @@ def class_handles():
     ]
 
 
-def _sample_legend():
-    return [
-        *class_handles(),
-        Line2D([], [], ls="", marker="x", color=COLORS["grey"], label="weight below 0.02"),
-        _BEST[0],
-        Line2D([], [], color=COLORS["red"], ls="--", lw=2, label="learned boundary"),
-    ]
-
-
-def _sample_panel(axis, X, y, weights, model, mixture, title):
-    class_points(axis, X, y, weights / weights.mean(), 22)
-    boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], COLORS["black"], "-")
-    boundary(axis, lambda Z: model.predict_proba(Z)[:, 0], COLORS["red"], "--")
-    _plane(axis, title)
-
-
 def weighted_samples(X, y, panels, mixture):
     """The paper's Figure 1: training points by weight, with the true and the learned boundary."""
     figure, axes = new_figure(2.8 * len(panels), 4.4, columns=len(panels), sharey=True)
     for axis, (title, (weights, model)) in zip(axes, panels.items(), strict=True):
-        _sample_panel(axis, X, y, weights, model, mixture, title)
-    legend_below(figure, _sample_legend(), columns=3)
+        class_points(axis, X, y, weights / weights.mean(), 22)
+        boundary(axis, lambda Z: mixture.posterior(Z, "test")[:, 0], **_SOLID)
+        boundary(axis, lambda Z, of=model: of.predict_proba(Z)[:, 0], **_DASHED)
+        _plane(axis, title)
+    handles = [
+        *class_handles(),
+        Line2D([], [], ls="", marker="x", color=COLORS["grey"], label="weight below 0.02"),
+        _BEST[0],
+        Line2D([], [], **_DASHED, lw=2, label="learned boundary"),
+    ]
+    legend_below(figure, handles, columns=3)
     return figure
 
 
@@ -225,13 +214,6 @@ def selection(train, test, strength):
 # The digits
 
 
-def _strip(images, side):
-    """Images side by side, as one picture with blank columns between them."""
-    squares, gap = np.reshape(images, (-1, side, side)).astype(float), side // 8
-    apart = np.pad(squares, ((0, 0), (0, 0), (0, gap)), constant_values=np.nan)
-    return np.hstack(apart)[:, :-gap]
-
-
 def digit_rows(rows, notes=None, signed=()):
     """Rows of square digits, each row with its name, each digit perhaps with a note below it."""
     notes = notes or {}
@@ -240,12 +222,14 @@ def digit_rows(rows, notes=None, signed=()):
     for axis, (name, images) in zip(axes, rows.items(), strict=True):
         colors, far = ("PuOr", 1.5) if name in signed else ("gray_r", 1.0)
         side = round(np.sqrt(np.shape(images)[1]))
-        axis.imshow(_strip(images, side), cmap=colors, vmin=-far, vmax=far)
+        squares, gap = np.reshape(images, (-1, side, side)).astype(float), side // 8
+        apart = np.pad(squares, ((0, 0), (0, 0), (0, gap)), constant_values=np.nan)
+        axis.imshow(np.hstack(apart)[:, :-gap], cmap=colors, vmin=-far, vmax=far)
         axis.set_ylabel(name, rotation=0, ha="right", va="center")
         axis.set(xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
         for place, note in enumerate(notes.get(name, ())):
-            middle = place * (side + side // 8) + side / 2
+            middle = place * (side + gap) + side / 2
             axis.text(middle, 17 * side / 16, note, ha="center", va="top", size=8)
     return figure
 
@@ -261,11 +245,11 @@ def preprocessed_digits():
         "USPS, one range": usps,
         "USPS, each pixel's": scale_to_unit_box(usps),
     }
-    rows = {}
-    for name, images in ways.items():
-        labels = load("USPS" if name.startswith("USPS") else "MNIST").y
-        rows[name] = images[[np.flatnonzero(labels == digit)[0] for digit in range(10)]]
-    return rows
+    first = {name: np.unique(load(name).y, return_index=True)[1] for name in ("MNIST", "USPS")}
+    return {
+        name: images[first["USPS" if name.startswith("USPS") else "MNIST"]]
+        for name, images in ways.items()
+    }
 
 
 def weight_rows(X, weights, count=10):
