@@ -9,8 +9,6 @@ from ddr.paper.datasets import FourClusters, load
 from ddr.paper.mixture import MEANS
 
 USPS_COUNTS = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]
-# The top line of the first image (a six) of the sharper USPS, the file called zip.train.
-SHARPER_FIRST_LINE = [-1] * 7 + [-0.631, 0.862, -0.167] + [-1] * 6
 
 
 @pytest.mark.parametrize(
@@ -95,9 +93,6 @@ def test_a_damaged_file_is_named_with_its_remedy(tmp_path, monkeypatch, damage):
         load("Ionosphere")
     monkeypatch.undo()
     assert load("Ionosphere").X.shape == (351, 34)
-
-
-# The mixture
 
 
 def test_mixture_is_that_of_the_papers_table():
