@@ -1,8 +1,6 @@
 """Shared by the tests of notebooks and pages."""
 
 import json
-import os
-import pickle
 import random
 import shutil
 from pathlib import Path
@@ -10,7 +8,6 @@ from pathlib import Path
 import nbformat
 import pytest
 import sklearn
-from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -108,19 +105,3 @@ def chromium():
         running = playwright.chromium.launch(executable_path=path, args=arguments)
         yield running
         running.close()
-
-
-@pytest.fixture(scope="session")
-def judged_claims(tmp_path_factory):
-    """The claims judged from the published runs, computed once for all processes."""
-    from companion.evidence.claims import evaluate_claims
-    from companion.runs.results import published_results
-
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # which the processes share
-    kept = folder / "claims.pickle"
-    with FileLock(folder / "claims.lock"):
-        if not kept.exists():
-            kept.write_bytes(pickle.dumps(evaluate_claims(published_results())))
-    return pickle.loads(kept.read_bytes())

@@ -160,9 +160,6 @@ def a_killed_build_leaves_the_site_whole(book):
     assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before
 
 
-# --- the exchange of old and new, without Jupyter Book ---------------------------------------
-
-
 @pytest.fixture
 def builds(tmp_path, monkeypatch):
     """Let the next build write one page with this text, or raise."""

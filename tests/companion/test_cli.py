@@ -87,9 +87,6 @@ def test_interruption_and_mistakes_are_told_plainly(monkeypatch, capsys):
 
 
 def test_a_fault_of_the_program_is_not_hidden(monkeypatch):
-    def fail():
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("companion.kit.readme.write", fail)
+    monkeypatch.setattr("companion.kit.readme.write", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         cli.main(["readme"])

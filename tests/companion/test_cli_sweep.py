@@ -75,12 +75,6 @@ def test_runs_that_are_there_are_counted_and_the_comparison_is_told(path, small,
     assert computed(again) == [1]
 
 
-def test_runs_of_other_parameters_are_computed_beside(path, small, capsys):
-    fill(path, changed(small("synthetic"), seed=1), runs=1)
-    assert command(path) == 0
-    assert computed(capsys.readouterr().out) == [3], "nothing of the other"
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -10,9 +10,8 @@ from pandas import DataFrame
 
 def test_means_are_paired_by_case_and_method(tmp_path, make_notebook):
     def notebook(cases, means):
-        table = DataFrame(
-            {"Case": list(cases), "uLSIF": [f"{mean} ± 0.01 (near)" for mean in means]}
-        )
+        cells = [f"{mean} ± 0.01 (near)" for mean in means]
+        table = DataFrame({"Case": list(cases), "uLSIF": cells})
         other = DataFrame({"Case": ["a"], "uLSIF": ["0.1"]})
         shown = html(other, "Means"), html(table, "Our Table 2")
         outputs = [nbformat.v4.new_output("display_data", data={"text/html": h}) for h in shown]

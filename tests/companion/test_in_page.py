@@ -1,5 +1,6 @@
 """What the pages' Python does, tried here: which cells it may run, and what they show."""
 
+import nbformat
 import pytest
 from companion.browser import cells
 from companion.browser.numbers import marked
@@ -14,8 +15,6 @@ def described(make_notebook, tmp_path):
     """What the page is told about a notebook of these cells."""
 
     def describe(*sources):
-        import nbformat
-
         notebook = make_notebook(*((source, {}) for source in sources))
         path = tmp_path / "some.ipynb"
         nbformat.write(notebook, path)

@@ -41,9 +41,6 @@ def made_up(runs_of_protocols, runs):
     return table_of(rows)
 
 
-# The first page and the scoreboard
-
-
 def test_runs_like_the_papers_reproduce_everywhere(printed_runs, judged):
     rows = scoreboard.verdicts_table(judged).data.splitlines()[6:-1]
     assert [row.split(" | ")[2] for row in rows] == ["reproduces"] * 6
@@ -75,9 +72,6 @@ def test_every_printed_value_has_its_row(printed_runs, judged):
     assert all(count in text for count in ("(paired)", "(Welch)", "(Holm)"))
 
 
-# The claims
-
-
 def test_page_shows_the_verdict_on_a_claim_with_its_evidence(printed_runs):
     judged = claims.evaluate_claims(printed_runs, live=False, ids=["C1"])
     name = "DDR beats plain weights on the synthetic data"
@@ -85,9 +79,6 @@ def test_page_shows_the_verdict_on_a_claim_with_its_evidence(printed_runs):
     assert row in claims.overview(judged, "paper", "name").data
     details = claims.details(judged, "paper").data
     assert "- **We find** (tuned): *holds*. found 6 of 6, claimed 6 of 6, an exact" in details
-
-
-# The multiverse
 
 
 def test_the_multiverse_is_read_from_its_runs():
@@ -103,6 +94,14 @@ def test_the_multiverse_is_read_from_its_runs():
     assert f"positive in 2 of 3 universes, from −0.90 points ({width}) to +2.10" in text
     assert "1 of the 2 changes keep its sign" in text
     assert "1 of them after Holm's correction for their number; the largest, in points: " in text
+
+
+def test_gains_are_means_over_cases():
+    found = multiverse.universe_gains(made_up({"matched": [4.0, 2.0]}, 3), "synthetic")
+    assert list(found.index) == ["baseline"]
+    # sd of (4, 2) is sqrt 2; t(.975, 1) = 12.706; over sqrt 2.
+    expected = pytest.approx([3.0, 3.0 + 12.7062, 2], abs=1e-3)
+    assert found.loc["baseline", ["gain", "high", "won"]].tolist() == expected
 
 
 def joint(gain):
@@ -129,9 +128,6 @@ def test_a_specification_curve_tells_a_gain_from_none():
     assert text.startswith("64 specifications drawn at random")
     assert "the median is +1.25 (p = 0.031)" in text
     assert "positive in 0 of them" in multiverse.joint_reading(-clear, "synthetic").data
-
-
-# The deviations
 
 
 def changed_runs(runs, experiment, universe, method, shift, seeds=30):

@@ -107,9 +107,6 @@ def test_wrong_value_is_refused(given, error, sentence):
     assert sentence in str(caught.value)
 
 
-# --- a notebook that checks its own parameters -----------------------------------------------
-
-
 def _defaults(name):
     return {p.name: p.default for p in read_parameters(find_notebook(name))}
 

@@ -1,5 +1,7 @@
 """Figures show the numbers they are given."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from companion.evidence.gains import paired
@@ -51,14 +53,8 @@ def test_boundaries_lie_where_the_classes_are_equally_probable(sample):
 
 def test_forest_shows_each_gain_in_its_row():
     rng, cases = np.random.default_rng(3), ("Ionosphere", "Diabete")
-    methods = ("Unweighted", "uLSIF", "DDR-uLSIF")
-    rows = [
-        ("biased", "matched", c, m, k, rng.random())
-        for c in cases
-        for k in range(5)
-        for m in methods
-    ]
-    runs = table_of(rows)
+    keys = product(cases, ("Unweighted", "uLSIF", "DDR-uLSIF"), range(5))
+    runs = table_of([("biased", "matched", *key, rng.random()) for key in keys])
     figure = forest(runs, "biased", "matched", cases)
     for axis, rival in zip(figure.axes, ("uLSIF", "Unweighted"), strict=True):
         assert axis.get_title() == f"DDR-uLSIF − {rival}"

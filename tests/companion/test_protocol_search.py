@@ -23,6 +23,7 @@ from companion.runs.responses import (
 from companion.runs.results import published_results
 from companion.runs.slips import STARTS, STOPS, SlippedIWLSPC
 from companion.runs.variants import NewFoldsSVMCV
+from paper_runs import runs_like_the_paper
 
 from ddr.iwcv import stratified_folds
 from ddr.kernels import gaussian_kernel
@@ -146,9 +147,6 @@ def test_no_search_sees_the_columns_that_test_the_method(name, search, monkeypat
     ]
     pd.testing.assert_frame_equal(*tables)
     assert tables[0]["member"].tolist() == [True, False]
-
-
-# From responses to accuracies
 
 
 def rule_of(search, **levels):
@@ -361,9 +359,6 @@ def test_the_state_that_is_kept(information, kept):
     assert tuple(found) == kept
 
 
-# Members of Table 4's set, and DDR's inner choices
-
-
 @pytest.fixture(scope="module")
 def members():
     """Protocols of the members, with what calls their rows."""
@@ -389,24 +384,17 @@ def test_a_member_is_the_published_protocol_as_its_name_says(members):
     assert rows["Unweighted: posterior"] == model.score(problem.X_test, problem.y_test)
 
 
-def runs_as(printed, experiment, protocol, method, shift=0.0, runs=30):
-    """Runs with just the printed means and sds, or off by so much."""
-    scores = np.tile([-1.0, 1.0], runs // 2) * np.sqrt((runs - 1) / runs)
-    return pd.DataFrame(
-        {
-            "experiment": experiment, "protocol": protocol, "method": method, "case": cell.case,
-            "seed": range(runs), "accuracy": cell.mean + shift + cell.sd * scores,
-        }
-        for cell in printed.itertuples()
-    ).explode(["seed", "accuracy"]).astype({"accuracy": float, "seed": int})  # fmt: skip
+def runs_as(like, name, shift=0.0, n=30):
+    """Runs of an experiment's method under another name, as printed or off by so much."""
+    runs = runs_like_the_paper(like[0], n, shift, protocol=name[0])
+    return runs[runs["method"] == like[1]].assign(method=name[1])
 
 
 def test_members_are_ranked_by_how_near_the_column_of_ulsif_is(members):
     """Made-up runs: the third as printed, the others off by more and more."""
-    printed = printed_values.values("cross").query("method == 'uLSIF'")
     order = [members[k] for k in (2, 5, 0, 7, 1, 3, 4, 6)]
     parts = [
-        runs_as(printed, "cross", p["protocol"], f"uLSIF: {by}", 0.01 * place)
+        runs_as(("cross", "uLSIF"), (p["protocol"], f"uLSIF: {by}"), 0.01 * place)
         for place, (p, by) in enumerate(order)
     ]
     published = published_results()
@@ -430,16 +418,13 @@ def test_members_are_ranked_by_how_near_the_column_of_ulsif_is(members):
 def test_ddr_is_chosen_on_one_half_and_judged_on_the_other(elsewhere, nearer):
     """Made-up runs: a choice that is right where it is chosen and wrong elsewhere is no nearer."""
     search, published = searching.read_search("cross"), published_results()
-    printed = printed_values.values("cross").query("method == 'DDR-uLSIF'")
-    half = printed["case"].str.endswith(tuple(search["ddr_choice"]))
-    assert half.sum() == 10
     name, method = "universe:stop-weights", "DDR-uLSIF"
     mine = published[["experiment", "protocol", "method"]] == ["cross", name, method]
-    parts = [
-        runs_as(cells, "cross", name, method, shift, 4)
-        for cells, shift in ((printed[half], 0.0), (printed[~half], elsewhere))
-    ]
-    made = pd.concat([published[~mine.all(axis=1)], *parts])
+    runs = runs_as(("cross", method), (name, method), n=4)
+    half = runs["case"].str.endswith(tuple(search["ddr_choice"]))
+    assert runs[half]["case"].nunique() == 10
+    runs["accuracy"] += elsewhere * ~half
+    made = pd.concat([published[~mine.all(axis=1)], runs])
     found = pages.inner(made, "cross").query("protocol == 'matched'").set_index("choice")
     chosen = found.loc["stopping when the weights settle"]
     assert chosen["chosen"]
@@ -454,14 +439,14 @@ def test_ddr_is_chosen_on_one_half_and_judged_on_the_other(elsewhere, nearer):
     ("shift", "word"), [(0.0, "survives"), (0.019, "survives"), (0.1, "falls")]
 )
 def test_the_lead_lives_or_falls_by_mnist_alone(shift, word):
-    published, printed = published_results(), printed_values.values("biased")
-    printed = printed.query("method == 'DDR-uLSIF' and case.str.startswith('MNIST')")
+    published = published_results()
     slips = published.query(
         "protocol.str.startswith('slip:') and method.str.startswith('DDR-uLSIF: ') "
-        "and case in @printed.case"
+        "and case.str.startswith('MNIST')"
     )
     names = slips[["protocol", "method"]].drop_duplicates().to_numpy()
-    parts = [runs_as(printed, "biased", *name, shift) for name in names]
-    said = pages.lead(pd.concat([published.drop(slips.index), *parts])).data
+    parts = [runs_as(("biased", "DDR-uLSIF"), name, shift) for name in names]
+    made = pd.concat(parts).query("case.str.startswith('MNIST')")
+    said = pages.lead(pd.concat([published.drop(slips.index), made])).data
     assert said.startswith("Of 3 candidates")  # the kernel of *cv* is the one that was scored
     assert f"the lead **{word}**" in said

@@ -64,9 +64,6 @@ def published(folder, computed):
     return folder
 
 
-# --- what is published ------------------------------------------------------------------------
-
-
 def test_every_protocol_of_the_book_is_published_completely():
     protocols = known_protocols()
     further = {names_of(s.names): (s, run, tasks) for s, run, tasks in work_again("unused")}
@@ -155,9 +152,6 @@ def test_a_caller_may_change_what_it_got(published):
     assert (published_results()["accuracy"] > 0.5).all()
 
 
-# --- what a page shows ------------------------------------------------------------------------
-
-
 def test_runs_are_completed_on_request_by_the_missing_ones_alone(protocol, published):
     before = listed_files(published)
     some = stored_or_computed(protocol, 3, ["200", "100"])
@@ -179,9 +173,6 @@ def test_new_cases_leave_the_seeds_of_the_old_ones(protocol):
     assert wider["cases"] == [*protocol["cases"], "150"]
     first, second = (draw(p, "100", 0).problem.X_train[0, 0] for p in (wider, protocol))
     assert first == second
-
-
-# --- runs computed again ----------------------------------------------------------------------
 
 
 def test_recomputed_runs_agree_with_the_published(protocol, published):

@@ -96,11 +96,3 @@ def test_rows_on_which_all_agree_are_not_asked_for():
         budgets = labels, (5, 50)
         found.append([*coda(posteriors, *budgets), *model_picker(said, *budgets), pairs])
     assert found[0] == found[1]
-
-
-def test_rows_drawn_by_pairs_give_the_exact_order_once_all_are_told():
-    posteriors, y = candidates(60, (0.55, 0.6, 0.75), m=2)
-    said = posteriors.argmax(axis=2)
-    rows = np.flatnonzero(np.any(said != said[0], axis=0))
-    chosen = [by_pairs(said, y, len(rows), np.random.default_rng(seed)) for seed in range(3)]
-    assert chosen == [np.argmax(np.mean(said == y, axis=1))] * 3

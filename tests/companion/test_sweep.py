@@ -78,12 +78,15 @@ def test_only_what_is_missing_in_any_of_the_stores_is_computed(root):
     assert (len(make_store(root).rows()), len(other.rows())) == (18, 4)
 
 
+def two_workers():
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    return distributed.LocalCluster(processes=True, **options)
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    ) as made:
+    with two_workers() as made:
         yield made.scheduler_address
 
 
@@ -152,10 +155,7 @@ def test_a_dead_worker_process_ends_the_sweep_with_a_sentence(root, uninterrupte
 @pytest.mark.weekly
 @pytest.mark.hardening("kill")
 def test_dying_workers_of_a_cluster_are_no_endless_wait(root, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    ) as made:
+    with two_workers() as made:
         sweep(work(DrawingRun(), root, 4), scheduler=made.scheduler_address)
         monkeypatch.setattr(companion.runs.sweep, "_SILENT_SECONDS", 5)
         with pytest.raises(SweepError, match="did not come back from its worker; what is done"):

@@ -3,7 +3,7 @@
 import numpy as np
 from labelled_rows import two_normal
 from numpy.testing import assert_allclose
-from scipy.stats import mannwhitneyu, norm
+from scipy.stats import norm
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -46,9 +46,6 @@ def test_samples_of_one_distribution_are_not_told_apart():
     draws = [np.random.default_rng(s).normal(size=(2, 100, 3)) for s in range(20)]
     found = [tell_apart(*pair) for pair in draws]
     assert sum(p < 0.01 for _, p, _ in found) <= 2
-    for _, p, (source, target) in found[:3]:
-        options = {"alternative": "greater", "use_continuity": False, "method": "asymptotic"}
-        assert_allclose(p, mannwhitneyu(target, source, **options).pvalue)
 
 
 def test_telling_apart_sees_more_than_means_and_obeys_weights():

@@ -1,7 +1,6 @@
 """DDRClassifier where people use it: pipelines, searches, tables, weights, known labels, skada."""
 
 import re
-import warnings
 from itertools import islice
 
 import numpy as np
@@ -96,17 +95,20 @@ def test_two_targets_are_refused(samples):
         ddr().fit(both, hidden, sample_domain=domain[1:])
 
 
-@pytest.mark.parametrize("enabled", [False, True])
-def test_a_pipeline_transforms_both_samples_alike(samples, enabled):
+@pytest.mark.parametrize("kind", ["prefixed", "routed", "skada"])
+def test_a_pipeline_transforms_both_samples_alike(samples, kind):
     both, hidden, domain = together(samples)
-    pipeline = make_pipeline(StandardScaler(), ddr())
-    name = "sample_domain" if enabled else "ddrclassifier__sample_domain"
-    with sklearn.config_context(enable_metadata_routing=enabled):
-        pipeline.fit(both, hidden, **{name: domain})
+    name = "ddrclassifier__sample_domain" if kind == "prefixed" else "sample_domain"
     rows = StandardScaler().fit_transform(both)
     by_hand = ddr().fit(rows[:240], hidden[:240], rows[240:])
-    assert_allclose(pipeline[-1].weights_, by_hand.weights_)
-    assert pipeline.score(*samples[2:]) == by_hand.score(rows[240:], samples[3]) > 0.9
+    with sklearn.config_context(enable_metadata_routing=kind != "prefixed"):
+        make = make_pipeline
+        if kind == "skada":  # which takes the classifier as it is
+            reason = "the extra `skada` is not installed"
+            make = pytest.importorskip("skada", reason=reason).make_da_pipeline
+        pipeline = make(StandardScaler(), ddr()).fit(both, hidden, **{name: domain})
+        assert_allclose(pipeline.predict_proba(samples[2]), by_hand.predict_proba(rows[240:]))
+        assert pipeline.score(*samples[2:]) == by_hand.score(rows[240:], samples[3]) > 0.9
 
 
 @pytest.mark.parametrize("enabled", [False, True])
@@ -114,22 +116,20 @@ def test_a_target_left_as_it_was_is_refused(samples, enabled):
     X, y, X_target, _ = samples
     name = "X_target" if enabled else "ddrclassifier__X_target"
     with sklearn.config_context(enable_metadata_routing=enabled):
-        with pytest.raises(ValueError, match=UNTOUCHED):
-            make_pipeline(StandardScaler(), ddr()).fit(X, y, **{name: X_target})
-        with pytest.raises(ValueError, match=UNTOUCHED):
-            make_pipeline(MinMaxScaler(), ddr()).fit(X, y, **{name: X_target})
+        for scaler in (StandardScaler(), MinMaxScaler()):
+            with pytest.raises(ValueError, match=UNTOUCHED):
+                make_pipeline(scaler, ddr()).fit(X, y, **{name: X_target})
         idle = Pipeline([("idle", "passthrough"), ("ddrclassifier", ddr())])
         idle.fit(X, y, **{name: X_target})
     assert_allclose(idle[-1].weights_, ddr().fit(X, y, X_target).weights_)
 
 
+@pytest.mark.filterwarnings("error")
 def test_no_refusal_and_no_warning_without_need(samples):
     X, y, X_target, _ = scaled(samples)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ddr().fit(X, y, X_target)
-        ddr().fit(*samples[:3])
-        ddr().fit(X, y, X_target + 2.0)  # a strong shift, but of rows of the same kind
+    ddr().fit(X, y, X_target)
+    ddr().fit(*samples[:3])
+    ddr().fit(X, y, X_target + 2.0)  # a strong shift, but of rows of the same kind
 
 
 def test_the_ratio_sees_what_the_learners_own_steps_make(samples, by_hand):
@@ -285,15 +285,3 @@ def test_a_long_fit_tells_where_it_is(samples, capsys):
         words = rf"\[ddr\] iteration {t} of at most 2: \d+\.\d s, at most \d+\.\d s left"
         assert re.fullmatch(words, line)
     assert lines[-1].endswith(" at most 0.0 s left")
-
-
-def test_skadas_pipeline_takes_the_classifier_as_it_is(samples):
-    both, hidden, domain = together(samples)
-    rows = StandardScaler().fit_transform(both)
-    by_hand = ddr().fit(rows[:240], hidden[:240], rows[240:])
-    with sklearn.config_context(enable_metadata_routing=True):  # importing skada enables it
-        skada = pytest.importorskip("skada", reason="the extra `skada` is not installed")
-        pipeline = skada.make_da_pipeline(StandardScaler(), ddr())
-        pipeline.fit(both, hidden, sample_domain=domain)
-        assert_allclose(pipeline.predict_proba(samples[2]), by_hand.predict_proba(rows[240:]))
-        assert pipeline.score(*samples[2:]) == by_hand.score(rows[240:], samples[3])

@@ -1,6 +1,5 @@
 """The report of a shift, the prior correction, and the classifier that asks for labels."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,10 +19,9 @@ from ddr.paper.choices import fixed
 
 
 @parametrize_with_checks([GuardedDDRClassifier()])
+@pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check(estimator)
+    check(estimator)
 
 
 def guard(source, target, **options):
@@ -31,17 +29,11 @@ def guard(source, target, **options):
     return GuardedDDRClassifier(learner, random_state=0, **options).fit(*source, target)
 
 
-# ------------------------------------------------------------------------------------- the prior
-
-
 def test_class_weight_of_a_learner_is_no_shift():
     (X, y), (X_target, _) = classes(3000, 0.15, 0), classes(3000, 0.15, 1)
     model = guard((X, y), X_target, estimator=LogisticRegression(class_weight="balanced"))
     assert model.choice_ == "none"
     assert_allclose(list(model.report_.prior_ratio.values()), 1, atol=0.25)
-
-
-# ------------------------------------------------------------------------------- without labels
 
 
 @pytest.mark.parametrize(
@@ -151,9 +143,6 @@ def test_report_prints_and_shows_every_line():
         assert words in str(report)
 
 
-# ------------------------------------------------------------------------- what the guard takes
-
-
 def test_target_can_be_marked_instead():
     (X, y), (X_target, _) = classes(80, 0.5, 0), classes(60, 0.8, 1)
     both, hidden = np.vstack([X, X_target]), np.append(y, np.full(60, -1))
@@ -202,12 +191,11 @@ def test_tables_categories_missing_values_and_weights_reach_the_learner():
         (lambda X, y: GuardedDDRClassifier().fit(X, y).ask(), "ask needs a target"),
     ],
 )
+@pytest.mark.filterwarnings("ignore")
 def test_errors_name_argument_value_and_what_is_allowed(call, message):
     X, y = classes(40, 0.5, 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(ValueError, match=message):
-            call(X, y)
+    with pytest.raises(ValueError, match=message):
+        call(X, y)
 
 
 def test_low_agreement_warns():

@@ -101,9 +101,6 @@ def test_weight_zero_removes_a_row(data):
     )
 
 
-# --- folds -------------------------------------------------------------------------------------
-
-
 def test_folds_hold_out_each_row_once_and_follow_their_seed():
     y = np.repeat([0, 1, 2], [40, 20, 10])
     folds, again, other = (stratified_folds(y, 5, random_state=seed) for seed in (0, 0, 1))
@@ -142,9 +139,6 @@ def test_splits_may_come_from_a_splitter_or_a_list():
 def test_the_first_of_equal_risks_is_the_best():
     assert first_best([0.4, 0.2 + 1e-15, 0.2, 0.2 + 1e-9]) == 1
     assert first_best([0.4, 0.2 + 1e-9, 0.2]) == 2
-
-
-# --- search ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -194,9 +188,6 @@ def test_a_pipeline_gives_the_weights_to_its_last_step(data):
     expected = direct.fit(scaled, y, weight).predict_proba(scaled)
     np.testing.assert_allclose(search.predict_proba(X), expected, rtol=1e-6)
     assert np.abs(direct.fit(scaled, y).predict_proba(scaled) - expected).max() > 0.01
-
-
-# --- errors ------------------------------------------------------------------------------------
 
 
 def test_one_row_is_not_enough():

@@ -27,9 +27,6 @@ def asked():
     return GuardedDDRClassifier(random_state=0).fit(X, y, X_target), X_target, y_target
 
 
-# ----------------------------------------------------------------------------------- statistics
-
-
 def null_worlds(n_worlds, n_rows=40, shares=(0.15, 0.4, 0.8, 1.0), seed=0):
     """Wealths over the labels of related candidates, none of which gains, and their sizes.
 
@@ -152,9 +149,6 @@ def test_each_number_of_a_gain_is_that_of_other_code():
 def test_half_an_error_or_the_evidence_decides(error, evidence, best, sure):
     gains = {"a": Gain(1.0, 0, 2, error, evidence, 9), "b": Gain(-1.0, -2, 0, 0.1, 99.0, 9)}
     assert (chosen(gains, "best"), chosen(gains, "sure")) == (best, sure)
-
-
-# ------------------------------------------------------------------------------------- ask, tell
 
 
 def test_rows_on_which_all_agree_come_last(asked):

@@ -115,12 +115,11 @@ def test_overlap_warning_when_the_test_sample_lies_elsewhere(ratio):
 
 @each
 @pytest.mark.parametrize("d", [1, 5])
+@pytest.mark.filterwarnings("error")
 def test_no_overlap_warning_for_samples_that_overlap(ratio, d):
     X_train, X_test, _ = two_samples(100, 80, d)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        clone(ratio).fit(X_train, X_test)
-        clone(ratio).fit(X_train[:2], X_test)
+    clone(ratio).fit(X_train, X_test)
+    clone(ratio).fit(X_train[:2], X_test)
 
 
 def test_overlap_looks_only_at_test_rows_that_count():

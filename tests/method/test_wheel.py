@@ -80,6 +80,7 @@ print(importlib.import_module("ddr").__file__)
 
 def test_the_example_of_the_readme_runs(python, tmp_path):
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    said = run(python, "-c", example, cwd=tmp_path)
+    assert len([line for line in example.splitlines() if line]) <= 15
+    said = run(python, "-W", "error::UserWarning", "-c", example, cwd=tmp_path)
     plain, guarded = map(float, re.findall(r"(0\.\d+) with", said))
     assert guarded >= plain

@@ -99,9 +99,6 @@ def test_order_of_rows_names_of_classes_and_origin_do_not_matter(seed):
         np.testing.assert_allclose(posterior[names[c]], column, atol=1e-8)
 
 
-# --- cross-validation -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("cv", [4, ShuffleSplit(3, random_state=0)])
 def test_fast_cross_validation_equals_the_generic_one(loss, cv):
@@ -131,9 +128,6 @@ def test_ties_go_to_the_smoothest_model():
     model = IWLSPCCV([0.5, 2.0, 1.0], [0.1, 10.0, 1.0], random_state=0).fit(X, y)
     assert np.all(model.cv_scores_ == 0)
     assert (model.best_sigma_, model.best_lam_) == (2.0, 10.0)
-
-
-# --- scikit-learn's ways --------------------------------------------------------------------------
 
 
 def test_a_singular_system_asks_for_more_penalty():

@@ -27,9 +27,6 @@ def table():
     return X, (X[:, 0] + rng.normal(size=400) > 0).astype(int)
 
 
-# Scaling
-
-
 @settings(max_examples=20, deadline=None)
 @given(arrays(float, (7, 3), elements=st.floats(-1e6, 1e6)))
 def test_scaling_fills_the_unit_box_and_survives_constant_columns(X):
@@ -40,9 +37,6 @@ def test_scaling_fills_the_unit_box_and_survives_constant_columns(X):
     assert (scaled[:, ~constant].min(axis=0, initial=-1) == -1).all()
     assert (scaled[:, ~constant].max(axis=0, initial=1) == 1).all()
     np.testing.assert_allclose(scale_to_unit_box(scaled), scaled, atol=1e-12)
-
-
-# Biased sampling
 
 
 def test_selection_probability_is_the_papers_formula(table):
@@ -123,9 +117,6 @@ def test_accuracy_gap_is_the_difference_of_two_accuracies(table):
     assert accuracy_gap(problem, learner) == pytest.approx(shares[0] - shares[1])
     assert shares[0] != shares[1]
     assert not hasattr(learner, "coef_")  # only clones are fitted
-
-
-# Cross-dataset pairs
 
 
 @pytest.mark.parametrize(
@@ -218,9 +209,6 @@ def test_each_scaling_is_that_by_hand(scaling):
             low, high = drawn[name].min(axis=1)[:, None], drawn[name].max(axis=1)[:, None]
         expected = drawn[name] if scaling == "global" else by_hand(drawn[name], low, high)
         np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-# The mixture as a problem
 
 
 def test_mixture_shift_has_the_true_joint_ratio():

@@ -13,8 +13,6 @@ import ddr.paper.svm
 from ddr.iwcv import IWSearchCV, stratified_folds
 from ddr.paper.svm import LinearSVMWithPosteriorsCV, fit_platt, platt_posterior
 
-# --- Platt's sigmoid ------------------------------------------------------------------------------
-
 
 def platt_loss(parameters, decision, positive, weight):
     n_plus, n_minus = weight[positive].sum(), weight[~positive].sum()
@@ -56,9 +54,6 @@ def test_sigmoid_survives_degenerate_values():
     one_label = fit_platt(decision, np.zeros(30, dtype=bool), np.ones(30))
     p = platt_posterior(decision, one_label)[:, 1]
     np.testing.assert_allclose(p, 1 / 32, atol=1e-6)
-
-
-# --- support vector machine -----------------------------------------------------------------------
 
 
 def one(C=1.0, **options):
@@ -189,9 +184,6 @@ def test_prediction_by_the_posterior_or_by_the_machine():
     np.testing.assert_array_equal(machine.coef_, model.coef_)
     np.testing.assert_array_equal(machine.predict_proba(X), model.predict_proba(X))
     assert np.any(machine.decision_function(X) != values)
-
-
-# --- scikit-learn's ways --------------------------------------------------------------------------
 
 
 @parametrize_with_checks([LinearSVMWithPosteriorsCV([1.0], cv=2, tol=1e-10)])
