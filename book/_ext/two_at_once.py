@@ -3,7 +3,7 @@
 from sphinx_proof.domain import ProofDomain
 
 # Neither keeps anything of a page, but they do not say so.
-_SAFE = ("sphinx_jupyterbook_latex", "sphinx_multitoc_numbering")
+_SAFE = {"sphinx_jupyterbook_latex", "sphinx_multitoc_numbering"}
 
 
 class Proofs(ProofDomain):
@@ -16,7 +16,7 @@ class Proofs(ProofDomain):
 def read_by_two(app, env, names):
     """Switch it on before the first page is read: Jupyter Book has no option for it."""
     app.parallel = 2
-    for name in _SAFE:
+    for name in _SAFE & set(app.extensions):
         app.extensions[name].parallel_read_safe = True
 
 
