@@ -26,3 +26,7 @@ def test_means_are_paired_by_case_and_method(tmp_path, make_notebook):
     expected = {"02_x-r": {("b", "uLSIF"): (0.70, 0.75)}}
     assert compare_runs.means_beside_published(tmp_path) == expected
     assert compare_runs.means_picture(tmp_path).data.startswith(b"\x89PNG")
+    assert "older" not in compare_runs.runs_table(tmp_path).data
+    rerun.metadata["ddr"]["run"]["results"] = "those of another day"
+    nbformat.write(rerun, tmp_path / RUNS / "02_x-r.ipynb")
+    assert "| r, older than the results it shows |" in compare_runs.runs_table(tmp_path).data

@@ -30,7 +30,8 @@ def runs_table(root=ROOT):
             if run["notebook"] == notebook.stem:
                 given = given_as_text(run["parameters"]) or "as published"
                 link = f"{{doc}}`/{RUNS}/{path.stem}`"
-                rows.append((link, run["name"], given, f"{run['seconds']:.1f} s"))
+                name = run["name"] + ", older than the results it shows" * run["older"]
+                rows.append((link, name, given, f"{run['seconds']:.1f} s"))
     table = pd.DataFrame(rows, columns=["page", "run", "parameters", "time"])
     return Markdown(captioned(table, "The published runs and the reruns", "runs"))
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import nbformat
 
+from companion.runs.published import shown_results
+
 # (label)= before a heading, and the options of directives
 _LABEL = re.compile(r"^(\([\w:.-]+(?=\)=)|:(?:label|name):\s*[\w:.-]+)", re.MULTILINE)
 _EQUATION = re.compile(r"\$\$\n((?:(?!\$\$).)*?)\n\$\$ \([\w:.-]+\)", re.DOTALL)
@@ -43,7 +45,7 @@ def as_rerun(notebook, source_name, run_name, values, seconds):
     )
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(text, id="rerun-note"))
     facts = zip(_FACTS, (run_name, source_name, values, round(seconds, 1)), strict=True)
-    notebook.metadata["ddr"] = {"run": dict(facts)}
+    notebook.metadata["ddr"] = {"run": dict(facts) | {"results": shown_results()}}
     return notebook
 
 
@@ -65,6 +67,7 @@ def read_reruns(folder):
         try:
             facts = nbformat.read(path, as_version=4).metadata["ddr"]["run"]
             reruns[path] = {name: facts[name] for name in _FACTS}
+            reruns[path]["older"] = facts.get("results") != shown_results()
         except (OSError, TypeError, ValueError, LookupError, AttributeError):
             refused[path] = f"{path.name} was not written by `ddr-book run`, so it is left out"
     return reruns, refused

@@ -90,6 +90,13 @@ def _sums(contents):
     return "".join(f"{hashlib.sha256(contents[n]).hexdigest()}  {n}\n" for n in sorted(contents))
 
 
+def shown_results():
+    """Tell by a hash what is published of the runs that notebooks show."""
+    lines = (FOLDER / SUMS).read_text(encoding="utf-8").splitlines()
+    shown = [line for line in lines if line.endswith(("-tables.csv", "-universes.csv"))]
+    return hashlib.sha256("\n".join(shown).encode()).hexdigest()[:12]
+
+
 def _table(name, data):
     """Read the runs of a file; its numbers by Python's float, which gives just what was written."""
     numbers = dict.fromkeys(VALUES, lambda cell: float(cell or "nan"))
